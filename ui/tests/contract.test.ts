@@ -36,6 +36,7 @@ const READ: Record<string, Decoder<unknown>> = {
   PortfolioValueVO: decoders.portfolioValue,
   PositionVO: decoders.position,
   Problem: decoders.problem,
+  SecurityChangeVO: decoders.securityChange,
   SecurityFamilyVO: decoders.securityFamily,
   SecurityVO: decoders.security,
   SessionEvent: decoders.session,

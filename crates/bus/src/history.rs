@@ -204,6 +204,7 @@ pub fn is_stored(class: EventClass) -> bool {
         | EventClass::Cash
         | EventClass::Portfolio
         | EventClass::Reference
+        | EventClass::Security
         | EventClass::ValueSample => false,
     }
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use minicbor::{Decode, Encode};
 
 use crate::breaks::Break;
-use crate::command::{GenericEvent, MarketDataSubscription, MessageOrigin, Mode, StrategyFailure, StrategyPhase};
-use crate::ids::{AdapterName, StrategyId, Text};
+use crate::command::{
+    GenericEvent, MarketDataSubscription, MessageOrigin, Mode, ReferenceChange, StrategyFailure, StrategyPhase,
+};
+use crate::ids::{AdapterName, SecurityId, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
 use crate::order::{Fill, Order, OrderStatus, Source};
 use crate::portfolio::value_sample::ValueSample;
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
-use crate::reference::ReferenceData;
+use crate::reference::{ReferenceData, Security};
 use crate::report::{LineState, SessionState};
 use crate::risk::{RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
@@ -66,8 +68,8 @@ pub enum Event {
     Alarm(Arc<Alarm>),
     /// A strategy sent something to others.
     Generic(Arc<GenericEvent>),
-    /// Reference data changed; all of it is in the event.
-    Reference(Arc<ReferenceData>),
+    /// Reference data changed; what changed and all of it are in the event.
+    Reference(Arc<ReferenceUpdate>),
     /// A command of a session was refused; other callers get the refusal only as the reply.
     Refused(Arc<RefusedCommand>),
     /// A mass cancel of a session was carried out; the outcome of each order follows.
@@ -76,6 +78,26 @@ pub enum Event {
     Break(Arc<Break>),
     /// What a scope was worth, for the value history.
     ValueSample(Arc<ValueSample>),
+    /// A security was added, changed or removed; one event for each.
+    Security(Arc<SecurityChange>),
+}
+
+/// A change of reference data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReferenceUpdate {
+    /// What changed, as far as it took effect: a security that is still used is not removed, but cannot be traded any more.
+    pub changes: Vec<ReferenceChange>,
+    /// All of it, after the change.
+    pub data: Arc<ReferenceData>,
+}
+
+/// The state of a security after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityChange {
+    /// The security that changed.
+    pub id: SecurityId,
+    /// As it is now; absent where it was removed.
+    pub security: Option<Arc<Security>>,
 }
 
 /// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
@@ -211,11 +233,12 @@ pub enum EventClass {
     MassCancel,
     Break,
     ValueSample,
+    Security,
 }
 
 impl EventClass {
     /// All classes, in the order of the enum.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Tick,
         Self::Trade,
         Self::Book,
@@ -239,6 +262,7 @@ impl EventClass {
         Self::MassCancel,
         Self::Break,
         Self::ValueSample,
+        Self::Security,
     ];
 }
 
@@ -269,6 +293,7 @@ impl Event {
             Self::MassCancel(_) => EventClass::MassCancel,
             Self::Break(_) => EventClass::Break,
             Self::ValueSample(_) => EventClass::ValueSample,
+            Self::Security(_) => EventClass::Security,
         }
     }
 

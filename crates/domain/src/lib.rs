@@ -32,7 +32,7 @@ pub use amount::currency::{Currency, InvalidCurrency};
 pub use amount::{Amount, Money, Overflow, Price, Quantity};
 pub use command::runtime_inputs::{KeyList, RecalledKeys, RetiredOrdersInput};
 pub use command::{Caller, Command, CommandEnvelope, Input, MessageOrigin, Sequenced};
-pub use event::{Event, EventClass, PublishedEvent};
+pub use event::{Event, EventClass, PublishedEvent, ReferenceUpdate, SecurityChange};
 pub use ids::wire_id::{NoWireId, WireId};
 pub use ids::{
     AccountId, AdapterName, BalanceId, ExchangeId, FamilyId, IntId, OrderId, PositionId, SecurityId, StrategyId, Text,
@@ -55,6 +55,7 @@ pub use portfolio::{
 };
 pub use query::{Answer, Query};
 pub use reference::calendar::{Calendar, MarketPhase, TradingSession};
+pub use reference::security_changes::{SECURITY_REMOVALS_MAX, SecurityChanges};
 pub use reference::venue_facts::{OrderMode, VenueFacts, VenueProof};
 pub use reference::venue_symbols::VenueSymbols;
 pub use reference::{

@@ -7,7 +7,7 @@ use domain::command::{CancelOrder, Command, MessageOrigin, ModifyOrder, Referenc
 use domain::event::{LifeCycle, RefusedCommand, SessionChange};
 use domain::query::{Answer, EngineResult};
 use domain::risk::EngineSettings;
-use domain::{Caller, Event, Order, Refusal, RiskLimits, RiskScope, SecurityId};
+use domain::{Caller, Event, Order, ReferenceUpdate, Refusal, RiskLimits, RiskScope, SecurityId};
 
 use crate::outbox::{Moment, Outbox};
 use crate::trading::{Trading, valuer};
@@ -150,11 +150,24 @@ impl Trading {
             _ => None,
         });
         let used: BTreeSet<SecurityId> = retired.filter(|id| self.is_used(*id)).collect();
-        self.reference.apply_changes(changes, |id| used.contains(&id));
+        self.apply_reference_changes(moment, changes, |id| used.contains(&id), out);
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn apply_reference_changes(
+        &mut self,
+        moment: Moment,
+        changes: &[ReferenceChange],
+        is_used: impl Fn(SecurityId) -> bool,
+        out: &mut Outbox,
+    ) {
+        let changes = self.reference.apply_changes(moment.sequence, changes, is_used);
         self.reference.advance(moment.at);
         self.reindex(moment.at);
-        out.publish(Event::Reference(self.reference.data().clone()));
-        Ok(Answer::Done)
+        let data = self.reference.data().clone();
+        out.publish(Event::Reference(Arc::new(ReferenceUpdate { changes, data })));
+        let securities = self.reference.securities_changed_at(moment.sequence);
+        securities.for_each(|change| out.publish(Event::Security(Arc::new(change))));
     }
 
     fn is_used(&self, security: SecurityId) -> bool {

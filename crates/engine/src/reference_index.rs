@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::command::ReferenceChange;
 use domain::{
     Account, AccountId, AdapterName, Calendar, ExchangeId, LookupMap, MarketPhase, ReferenceData, Refusal, Security,
-    SecurityId, SecurityKind, StrategyId, StrategyRecord, Timestamp, TradingSession,
+    SecurityChange, SecurityChanges, SecurityId, SecurityKind, StrategyId, StrategyRecord, Timestamp, TradingSession,
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
@@ -116,12 +116,24 @@ impl ReferenceIndex {
         Ok(())
     }
 
-    pub(crate) fn apply_changes(&mut self, changes: &[ReferenceChange], is_used: impl Fn(SecurityId) -> bool) {
+    /// Returns what changed, as far as it took effect.
+    pub(crate) fn apply_changes(
+        &mut self,
+        sequence: u64,
+        changes: &[ReferenceChange],
+        is_used: impl Fn(SecurityId) -> bool,
+    ) -> Vec<ReferenceChange> {
         let data = Arc::make_mut(&mut self.data);
-        for change in changes {
-            apply_change(data, change.clone(), &is_used);
-        }
+        let effective = changes.iter().map(|change| apply_change(data, sequence, change.clone(), &is_used)).collect();
         self.rebuild_indexes();
+        effective
+    }
+
+    /// The securities that changed at a sequence, as they are now.
+    pub(crate) fn securities_changed_at(&self, sequence: u64) -> impl Iterator<Item = SecurityChange> {
+        let changed = self.data.security_changes.after(sequence.checked_sub(1));
+        let state = |(_, id)| SecurityChange { id, security: self.data.securities.get(&id).cloned() };
+        changed.take_while(move |(at, _)| *at == sequence).map(state)
     }
 
     fn rebuild_indexes(&mut self) {
@@ -155,23 +167,49 @@ fn exchange_hours(exchange: Arc<domain::Exchange>) -> Option<(ExchangeId, Exchan
     Some((id, ExchangeHours { calendar, session: None }))
 }
 
-fn apply_change(data: &mut ReferenceData, change: ReferenceChange, is_used: impl Fn(SecurityId) -> bool) {
-    match change {
+/// Returns the change with its effect: a retired security that is used stays, without trading.
+fn apply_change(
+    data: &mut ReferenceData,
+    sequence: u64,
+    change: ReferenceChange,
+    is_used: impl Fn(SecurityId) -> bool,
+) -> ReferenceChange {
+    let effective = match change {
+        ReferenceChange::RetireSecurity(id) if is_used(id) => not_tradeable(data, id).unwrap_or(change),
+        _ => change,
+    };
+    match effective.clone() {
         ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, Arc::new(exchange))),
         ReferenceChange::Family(family) => drop(data.families.insert(family.id, Arc::new(family))),
-        ReferenceChange::Security(security) => drop(data.securities.insert(security.id, Arc::new(security))),
+        ReferenceChange::Security(security) => {
+            data.security_changes.on_changed(sequence, security.id);
+            data.securities.insert(security.id, Arc::new(security));
+        }
         ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, Arc::new(account))),
         ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, Arc::new(strategy))),
-        ReferenceChange::RetireSecurity(id) if is_used(id) => make_not_tradeable(data, id),
-        ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+        ReferenceChange::RetireSecurity(id) => {
+            if data.securities.remove(&id).is_some() {
+                data.security_changes.on_removed(sequence, id);
+            }
+        }
     }
+    effective
 }
 
-fn make_not_tradeable(data: &mut ReferenceData, id: SecurityId) {
-    if let Some(security) = data.securities.get_mut(&id) {
-        Arc::make_mut(security).tradeable = false;
-    }
+fn not_tradeable(data: &ReferenceData, id: SecurityId) -> Option<ReferenceChange> {
+    let security = data.securities.get(&id)?;
+    Some(ReferenceChange::Security(Security { tradeable: false, ..Security::clone(security) }))
 }
+
+/// Written before there was a log of changes: each security counts as there from the first input on.
+fn all_unchanged(data: &ReferenceData) -> SecurityChanges {
+    let mut changes = SecurityChanges::default();
+    data.securities.keys().for_each(|id| changes.on_changed(1, *id));
+    changes
+}
+
+/// The number of fields on disk.
+const FIELDS: u64 = 6;
 
 impl<C> Encode<C> for ReferenceIndex {
     fn encode<W: minicbor::encode::Write>(
@@ -180,27 +218,96 @@ impl<C> Encode<C> for ReferenceIndex {
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
         let data = &self.data;
-        e.array(5)?;
+        e.array(FIELDS)?;
         crate::codec::encode_shared(data.exchanges.values(), e, ctx)?;
         crate::codec::encode_shared(data.families.values(), e, ctx)?;
         crate::codec::encode_shared(data.securities.values(), e, ctx)?;
         crate::codec::encode_shared(data.accounts.values(), e, ctx)?;
-        crate::codec::encode_shared(data.strategies.values(), e, ctx)
+        crate::codec::encode_shared(data.strategies.values(), e, ctx)?;
+        data.security_changes.encode(e, ctx)
     }
 }
 
 impl<'b, C> Decode<'b, C> for ReferenceIndex {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
-        d.array()?;
-        let data = ReferenceData {
+        let fields = d.array()?;
+        let mut data = ReferenceData {
             exchanges: crate::codec::decode_by_key(d, ctx, |exchange: &domain::Exchange| exchange.id)?,
             families: crate::codec::decode_by_key(d, ctx, |family: &domain::SecurityFamily| family.id)?,
             securities: crate::codec::decode_by_key(d, ctx, |security: &Security| security.id)?,
             accounts: crate::codec::decode_by_key(d, ctx, |account: &Account| account.id)?,
             strategies: crate::codec::decode_by_key(d, ctx, |strategy: &StrategyRecord| strategy.id)?,
+            security_changes: SecurityChanges::default(),
+        };
+        data.security_changes = match fields {
+            Some(FIELDS) => SecurityChanges::decode(d, ctx)?,
+            // An older build did not log when a security changed.
+            _ => all_unchanged(&data),
         };
         let mut directory = Self { data: Arc::new(data), ..Self::default() };
         directory.rebuild_indexes();
         Ok(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stock(id: u64, symbol: &str) -> ReferenceChange {
+        ReferenceChange::Security(samples::stock(id, symbol))
+    }
+
+    /// Three securities at sequence 5.
+    fn listed() -> ReferenceIndex {
+        let mut index = ReferenceIndex::default();
+        let securities = [stock(1, "ONE"), stock(2, "TWO"), stock(3, "THREE")];
+        index.apply_changes(5, &[&[ReferenceChange::Exchange(samples::exchange())], &securities[..]].concat(), |_| {
+            false
+        });
+        index
+    }
+
+    fn changed(index: &ReferenceIndex, sequence: u64) -> Vec<(u64, Option<bool>)> {
+        let shown = |change: SecurityChange| (change.id.0, change.security.map(|security| security.tradeable));
+        index.securities_changed_at(sequence).map(shown).collect()
+    }
+
+    #[test]
+    fn only_what_changed_is_told() {
+        let mut index = listed();
+        assert_eq!(changed(&index, 5), [(1, Some(true)), (2, Some(true)), (3, Some(true))]);
+        assert_eq!(index.apply_changes(9, &[stock(2, "TWO2")], |_| false), [stock(2, "TWO2")]);
+        assert_eq!((changed(&index, 9), changed(&index, 5).len()), (vec![(2, Some(true))], 2));
+        let family =
+            ReferenceChange::Strategy(StrategyRecord { id: StrategyId(9), name: "NINE".into(), auto_activate: false });
+        index.apply_changes(11, &[family], |_| false);
+        assert_eq!((changed(&index, 11), index.data.security_changes.last()), (vec![], 9), "no security changed");
+    }
+
+    #[test]
+    fn a_retired_security_is_removed_or_stays_without_trading() {
+        let mut index = listed();
+        let retired = [1, 2].map(|id| ReferenceChange::RetireSecurity(SecurityId(id)));
+        let effective = index.apply_changes(7, &retired, |id| id == SecurityId(1));
+        assert_eq!(changed(&index, 7), [(1, Some(false)), (2, None)]);
+        let stays = Security { tradeable: false, ..samples::stock(1, "ONE") };
+        assert_eq!(effective, [ReferenceChange::Security(stays), ReferenceChange::RetireSecurity(SecurityId(2))]);
+    }
+
+    #[test]
+    fn what_changed_when_is_in_a_snapshot_and_an_older_one_is_read_without_it() {
+        let index = listed();
+        let bytes = minicbor::to_vec(&index).unwrap();
+        let again: ReferenceIndex = minicbor::decode(&bytes).unwrap();
+        assert_eq!(again.data, index.data);
+        // As it was written before: without its last field, and five of them.
+        let log = minicbor::to_vec(&index.data.security_changes).unwrap();
+        let mut older = bytes[..bytes.len() - log.len()].to_vec();
+        assert_eq!(older[0], 0x86);
+        older[0] = 0x85;
+        let older: ReferenceIndex = minicbor::decode(&older).unwrap();
+        assert_eq!(older.data.securities, index.data.securities);
+        assert_eq!((older.data.security_changes.last(), older.data.security_changes.after(Some(0)).count()), (1, 3));
     }
 }

@@ -95,7 +95,7 @@ impl Default for Trading {
     fn default() -> Self {
         let server = StrategyRecord { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
         let mut directory = ReferenceIndex::default();
-        directory.apply_changes(&[ReferenceChange::Strategy(server)], |_| false);
+        directory.apply_changes(0, &[ReferenceChange::Strategy(server)], |_| false);
         Self {
             settings: EngineSettings::default(),
             reference: directory,

@@ -50,6 +50,11 @@ impl StrategyRunner {
         self
     }
 
+    /// The reference data that the strategy sees.
+    pub fn reference(&self) -> &Arc<ReferenceData> {
+        self.state.view.reference()
+    }
+
     /// Enters the next phase. PREFEED gets the history that was requested in INIT.
     pub fn enter_phase(&mut self, phase: StrategyPhase, now: Timestamp, history: &PriceHistory) {
         self.end_fill_step();

@@ -90,6 +90,11 @@ const ROWS: &[Code] = &[
     row(409, "strategy-failed", "the strategy failed in one of its phases; the detail and the log have the reason"),
     row(409, "phase-order", "the phases of a strategy's life come in order"),
     row(
+        410,
+        "changes-forgotten",
+        "not all changes of securities after `after` are known any more; load the list again",
+    ),
+    row(
         412,
         "settings-changed",
         "`If-Match` names settings that are no longer the newest; `ETag` names those that are",

@@ -52,6 +52,7 @@ macro_rules! with_endpoints {
             GET    "/rest/security-family"                         Viewer []                                            security::families;
             GET    "/rest/security-family/{id}"                    Viewer []                                            security::family;
             GET    "/rest/security.search"                         Viewer [query after limit]                           security::search;
+            GET    "/rest/security.changes"                        Viewer [after limit]                                 security::changes;
             GET    "/rest/forex"                                   Viewer [baseCurrency transactionCurrency]            security::forex;
             GET    "/rest/exchange"                                Viewer []                                            exchange::list;
             GET    "/rest/strategy"                                Viewer []                                            strategy::list;

@@ -15,6 +15,9 @@ use crate::openapi::operations;
 /// Live state is complete up to this sequence; events up to it are included.
 pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
 
+/// The key of the last row of a page: `after` with it continues there.
+const AFTER_HEADER: &str = "rialto-after";
+
 const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -73,6 +76,12 @@ pub(crate) fn order_placed(int_id: &IntId) -> Response {
 /// A response that is complete up to `sequence`.
 pub(crate) fn with_sequence(sequence: u64, mut response: Response) -> Response {
     response.headers_mut().insert(SEQUENCE_HEADER, HeaderValue::from(sequence));
+    response
+}
+
+/// A page whose last row has this key.
+pub(crate) fn with_after(last: u64, mut response: Response) -> Response {
+    response.headers_mut().insert(AFTER_HEADER, HeaderValue::from(last));
     response
 }
 

@@ -36,6 +36,6 @@ pub use trading::order::{FillVO, OrderStatusVO, OrderVO};
 pub use trading::portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
 pub use trading::reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
 pub use trading::risk::{DeadManBody, DeadManTimerVO, KillBody, KilledVO, StateBody, VerdictVO};
-pub use trading::security::SecurityVO;
+pub use trading::security::{SecurityChangeVO, SecurityVO};
 pub use trading::stored_event::{GenericEventVO, PastEventVO};
 pub use trading::value_history::ValueHistoryVO;

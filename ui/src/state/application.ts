@@ -77,7 +77,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
     notifier.unknownStrategy();
   };
   const strategies = new StrategyList({ ...tools, onUnknown });
-  const reference = new ReferenceData(server, clock, strategies.all);
+  const reference = new ReferenceData({ ...tools, strategies: strategies.all });
   const onFill = (fill: Fill) => notifier.booked(fill, reference);
   const portfolio = new PortfolioStore({ ...tools, security: selection.securityId, onFill });
   const hidesStrategies = derive([settings], (chosen) => chosen.hideStrategyOrders);

@@ -1,15 +1,30 @@
-/** Reference data: securities, families, exchanges and accounts; loaded again at every reconnect. */
+/**
+ * Reference data: securities, families, exchanges and accounts. Securities may be many: they are loaded by pages, after the first
+ * time only what changed, and changes arrive on their topic. The others are loaded again at every reconnect.
+ */
 
+import { securityChange } from '../wire/decoders';
+import { WireError } from '../wire/error';
 import type { Server } from '../wire/server';
-import type { AccountVO, ExchangeVO, SecurityFamilyVO, SecurityVO, StrategyVO } from '../wire/types';
-import type { Clock, Reference, Table } from './api';
+import { topics } from '../wire/topics';
+import type { AccountVO, ExchangeVO, SecurityChangeVO, SecurityFamilyVO, SecurityVO, StrategyVO } from '../wire/types';
+import type { Reference, Table } from './api';
+import { Join, type JoinTools } from './join';
 import { Rows } from './table';
 
 /** Places of a price where no tick size is known. */
 const PRICE_DIGITS_DEFAULT = 2;
 const PRICE_DIGITS_MAX = 8;
 
-type Source = Pick<Server, 'securities' | 'families' | 'exchanges' | 'accounts' | 'search'>;
+/** The server does not know all changes since the sequence that was asked for. */
+const FORGOTTEN = 410;
+
+type Source = Pick<Server, 'securityChanges' | 'families' | 'exchanges' | 'accounts' | 'search'>;
+
+export interface ReferenceTools extends JoinTools {
+  server: Source;
+  strategies: Table<number, StrategyVO>;
+}
 
 export class ReferenceData implements Reference {
   readonly securities: Rows<number, SecurityVO>;
@@ -17,29 +32,59 @@ export class ReferenceData implements Reference {
   readonly exchanges: Rows<number, ExchangeVO>;
   readonly accounts: Rows<number, AccountVO>;
 
-  constructor(
-    private readonly server: Source,
-    clock: Clock,
-    private readonly strategies: Table<number, StrategyVO>,
-  ) {
+  /** Everything up to this sequence is in `securities`; 0 = nothing is. */
+  private knownThrough = 0;
+  private onListed: () => void = () => {};
+  private readonly listed = new Promise<void>((resolve) => (this.onListed = resolve));
+
+  constructor(private readonly tools: ReferenceTools) {
+    const { clock } = tools;
     this.securities = new Rows(clock, (row) => row.id);
     this.families = new Rows(clock, (row) => row.id);
     this.exchanges = new Rows(clock, (row) => row.id);
     this.accounts = new Rows(clock, (row) => row.id);
+    new Join(
+      {
+        topic: topics.securities,
+        decoder: securityChange,
+        snapshot: () => this.loadSecurities(),
+        reset: (changes: SecurityChangeVO[]) => this.onLoaded(changes),
+        apply: (change) => this.apply(change),
+      },
+      tools,
+    );
   }
 
   async load(): Promise<void> {
-    const { server } = this;
-    const [securities, families, exchanges, accounts] = await Promise.all([
-      server.securities(),
-      server.families(),
-      server.exchanges(),
-      server.accounts(),
-    ]);
-    this.securities.reset(securities);
+    const { server } = this.tools;
+    const [families, exchanges, accounts] = await Promise.all([server.families(), server.exchanges(), server.accounts(), this.listed]);
     this.families.reset(families);
     this.exchanges.reset(exchanges);
     this.accounts.reset(accounts);
+  }
+
+  private async loadSecurities() {
+    try {
+      return await this.tools.server.securityChanges(this.knownThrough);
+    } catch (error) {
+      // The next try loads all.
+      if (error instanceof WireError && error.status === FORGOTTEN) this.knownThrough = 0;
+      throw error;
+    }
+  }
+
+  private onLoaded(changes: SecurityChangeVO[]): void {
+    if (!this.knownThrough) this.securities.reset([]);
+    for (const change of changes) this.apply(change);
+    this.knownThrough = changes.at(-1)?.sequence ?? this.knownThrough;
+    this.onListed();
+  }
+
+  private apply({ sequence, securityId, security }: SecurityChangeVO): void {
+    if (security) this.securities.upsert(security);
+    else this.securities.remove(securityId);
+    // Others of the same sequence may follow, or be lost with the connection.
+    this.knownThrough = sequence - 1;
   }
 
   symbol(securityId: number | null): string {
@@ -56,7 +101,7 @@ export class ReferenceData implements Reference {
   }
 
   strategyName(strategyId: number): string {
-    return this.strategies.row(strategyId)?.name ?? `#${strategyId}`;
+    return this.tools.strategies.row(strategyId)?.name ?? `#${strategyId}`;
   }
 
   priceDigits(securityId: number | null): number {
@@ -66,7 +111,7 @@ export class ReferenceData implements Reference {
   }
 
   search(query: string): Promise<SecurityVO[]> {
-    return this.server.search(query);
+    return this.tools.server.search(query);
   }
 }
 

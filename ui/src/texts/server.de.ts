@@ -236,6 +236,7 @@ const GENERAL: Record<string, string> = {
   'unknown-session': 'diese Sitzung ist nicht bekannt',
   'future-state': 'dieser Zeitpunkt liegt in der Zukunft',
   'pruned-state': 'die Aufzeichnungen dieses Zeitpunkts wurden aus dem Archiv gelöscht',
+  'changes-forgotten': 'nicht alle Änderungen seit diesem Stand sind noch bekannt',
   'method-not-allowed': 'diese Methode nimmt der Pfad nicht an',
   'request-timeout': 'die Anfrage kam nicht rechtzeitig an',
   'duplicate-order': 'diese Order gibt es schon',

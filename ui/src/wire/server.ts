@@ -63,7 +63,15 @@ export class Server {
 
   accounts = () => this.rest.get('/rest/account', list(read.account));
   adapters = () => this.rest.get('/rest/adapter', list(read.adapter));
-  securities = () => this.rest.get('/rest/security', list(read.security));
+  /** Securities that changed after a sequence; after 0, all. */
+  securityChanges = async (after: number): Promise<Snapshot<vo.SecurityChangeVO[]>> => {
+    const value: vo.SecurityChangeVO[] = [];
+    for (let sequence = after; ; sequence = value.at(-1)?.sequence ?? after) {
+      const page = await this.rest.get(`/rest/security.changes?limit=${PAGE_ROWS}&after=${sequence}`, list(read.securityChange));
+      value.push(...page);
+      if (!page.length) return { sequence, value };
+    }
+  };
   families = () => this.rest.get('/rest/security-family', list(read.securityFamily));
   exchanges = () => this.rest.get('/rest/exchange', list(read.exchange));
   search = (query: string) => this.rest.get(`/rest/security.search?query=${encodeURIComponent(query)}`, list(read.security));

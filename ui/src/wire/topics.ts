@@ -16,6 +16,7 @@ export const topics = {
   sessions: 'session.>',
   risk: 'risk.>',
   breaks: 'break.>',
+  securities: 'security.>',
   log: 'log-event.>',
 } as const;
 

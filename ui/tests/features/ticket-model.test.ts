@@ -33,7 +33,10 @@ function server(): Server {
   const answers: Record<string, (body: OrderBody) => unknown> = {
     identity: () => ({ user: 'anna', role: 'TRADER', strategy: null }),
     settings: () => ({ tag: '"0"', value: {} }),
-    securities: () => [AAPL, { ...AAPL, id: 2, symbol: 'SPX', tradeable: false }],
+    securityChanges: () => ({
+      sequence: 1,
+      value: [AAPL, { ...AAPL, id: 2, symbol: 'SPX', tradeable: false }].map((security) => ({ sequence: 1, securityId: security.id, security })),
+    }),
     check: (body) => (note('check', body), verdict),
     checkChange: (body) => (note('check change', body), verdict),
     place: (body) => (note('place', body), placed(body)),

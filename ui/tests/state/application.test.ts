@@ -30,7 +30,6 @@ function quietServer(): Server {
     keepSettings: (document) => ((stored = document), '"1"'),
     login: () => ((isKnown = true), identity),
     logout: () => (isKnown = false),
-    securities: () => [],
     families: () => [],
     exchanges: () => [],
     accounts: () => [],

@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use bus::operations::LogLine;
-use domain::Timestamp;
+use domain::{Event, SecurityChange, SecurityId, Timestamp};
 use expect_test::expect;
 
 use crate::harness::{BrokerHarness, tick};
@@ -27,6 +29,24 @@ fn an_event_reaches_all_subscribers_with_its_sequence() {
         {"dateTime":1,"level":"WARN","logger":"engine","message":"story: number 42","exceptionClass":null,"exceptionMessage":null}"#]]
     .assert_eq(&frame);
     assert_eq!(second.frame(), frame.replace("subscription:1", "subscription:7"));
+}
+
+/// Each message has one security, whether the list is short or long.
+#[test]
+fn a_security_that_changed_or_was_removed_has_a_message_of_its_own() {
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
+    client.subscribe(1, "/topic/security.>", "");
+    let stock = Arc::new(samples::stock(7, "SEVEN"));
+    for (sequence, id, security) in [(41, 7, Some(stock)), (42, 8, None)] {
+        let change = SecurityChange { id: SecurityId(id), security };
+        broker.publish(sequence, Event::Security(Arc::new(change)));
+    }
+    let (changed, removed) = (client.frame(), client.frame());
+    assert!(changed.contains("destination:/topic/security.7\n") && !changed.contains("event-id"), "{changed}");
+    assert!(changed.contains(r#"{"sequence":41,"securityId":7,"security":{"id":7,"#), "{changed}");
+    assert!(removed.contains("destination:/topic/security.8\n"), "{removed}");
+    assert!(removed.ends_with(r#"{"sequence":42,"securityId":8,"security":null}"#), "{removed}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! immutable copy.
 
 pub mod calendar;
+pub mod security_changes;
 pub(crate) mod venue_facts;
 pub(crate) mod venue_symbols;
 
@@ -15,6 +16,7 @@ use crate::amount::currency::Currency;
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
 use crate::time::{Date, TimeOfDay};
+use security_changes::SecurityChanges;
 use venue_symbols::VenueSymbols;
 
 /// An exchange.
@@ -402,6 +404,8 @@ pub struct ReferenceData {
     pub accounts: BTreeMap<AccountId, Arc<Account>>,
     /// All strategies.
     pub strategies: BTreeMap<StrategyId, Arc<StrategyRecord>>,
+    /// When each security changed last.
+    pub security_changes: SecurityChanges,
 }
 
 impl ReferenceData {

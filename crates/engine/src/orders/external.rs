@@ -8,7 +8,7 @@ use domain::lookup_map::fingerprint;
 use domain::order::{BaseState, ExecType, Order, PendingRequest};
 use domain::report::{ExternalOrder, VenueOrderState};
 use domain::{
-    AdapterName, Amount, Event, ExchangeId, IntId, OrderId, OrderProperties, Quantity, Refusal, Source, StrategyId,
+    AdapterName, Amount, ExchangeId, IntId, OrderId, OrderProperties, Quantity, Refusal, Source, StrategyId,
     StrategyRecord, Text, Timestamp, WireId,
 };
 
@@ -128,10 +128,7 @@ impl Trading {
         }
         let strategy =
             StrategyRecord { id: StrategyId::EXTERNAL, name: StrategyRecord::EXTERNAL.into(), auto_activate: false };
-        self.reference.apply_changes(&[ReferenceChange::Strategy(strategy)], |_| false);
-        self.reference.advance(moment.at);
-        self.reindex(moment.at);
-        out.publish(Event::Reference(self.reference.data().clone()));
+        self.apply_reference_changes(moment, &[ReferenceChange::Strategy(strategy)], |_| false, out);
     }
 }
 

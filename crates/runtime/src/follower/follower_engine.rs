@@ -171,8 +171,8 @@ fn compare_digest(replay: &RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Resu
 }
 
 fn publish(feed: &EventFeed, catalogue: &Catalogue, published: &PublishedEvent) {
-    if let Event::Reference(data) = &published.event {
-        catalogue.replace(data.clone());
+    if let Event::Reference(update) = &published.event {
+        catalogue.replace(update.data.clone());
     }
     feed.publish(published);
 }

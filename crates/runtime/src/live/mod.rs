@@ -390,8 +390,8 @@ impl LiveLoop {
         }
         held.origin.iter().for_each(|origin| self.parts.ledger.record_seq_num(origin));
         for published in &held.events {
-            if let Event::Reference(data) = &published.event {
-                self.parts.catalogue.replace(data.clone());
+            if let Event::Reference(update) = &published.event {
+                self.parts.catalogue.replace(update.data.clone());
             }
             self.parts.feed.publish(published);
         }

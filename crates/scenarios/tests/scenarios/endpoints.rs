@@ -23,6 +23,9 @@ GET /rest/security-family/1 => 200 -
 GET /rest/security-family/999 => 404 unknown-security-family
 GET /rest/security.search?query=apple%20AND%20currency:USD => 200 -
 GET /rest/security.search?query=(apple => 400 malformed-search
+GET /rest/security.changes => 200 -
+GET /rest/security.changes?after=9007199254740990 => 410 changes-forgotten
+GET /rest/security.changes?after=x => 400 malformed-parameter
 GET /rest/forex?baseCurrency=EUR&transactionCurrency=USD => 200 -
 GET /rest/forex?baseCurrency=USD&transactionCurrency=EUR => 404 unknown-pair
 GET /rest/forex?baseCurrency=EUR => 400 missing-parameter

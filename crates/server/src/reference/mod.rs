@@ -70,6 +70,7 @@ pub fn read(path: &ReferencePath) -> Result<ReferenceSet, Problems> {
         securities: by_id(securities, |security| security.id),
         accounts: by_id(accounts, |account| account.id),
         strategies: by_id(strategies, |strategy| strategy.id),
+        ..ReferenceData::default()
     };
     problems.none_or(ReferenceSet { data, openings })
 }

@@ -152,8 +152,8 @@ impl TestEngine {
         let mut out = Outbox::default();
         let outcome = self.engine.apply(&Sequenced { sequence, at, payload: what }, &mut out);
         for event in out.events.drain(..) {
-            if let Event::Reference(data) = &event {
-                self.catalogue.replace(data.clone());
+            if let Event::Reference(update) = &event {
+                self.catalogue.replace(update.data.clone());
             }
             let published = PublishedEvent { sequence, at, event };
             self.past.keep(&published);

@@ -17,6 +17,7 @@ pub(crate) fn is_stored(event: &Event) -> bool {
             | Event::Cash(_)
             | Event::Portfolio(_)
             | Event::Reference(_)
+            | Event::Security(_)
     )
 }
 
@@ -48,7 +49,8 @@ pub fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
         | Event::Cash(_)
         | Event::Portfolio(_)
         | Event::ValueSample(_)
-        | Event::Reference(_) => return false,
+        | Event::Reference(_)
+        | Event::Security(_) => return false,
     }
     true
 }

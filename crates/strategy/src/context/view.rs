@@ -123,7 +123,7 @@ impl StrategyView {
             }
             Event::Cash(balance) => self.on_cash(balance),
             Event::Portfolio(value) => self.value = Some(value.clone()),
-            Event::Reference(data) => self.reference = data.clone(),
+            Event::Reference(update) => self.reference = update.data.clone(),
             _ => {}
         }
     }

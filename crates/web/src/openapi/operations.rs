@@ -104,7 +104,7 @@ impl Operation {
     pub(super) fn is_live(&self) -> bool {
         let of_the_engine = ["Orders", "Positions", "Transactions", "Market data", "Risk", "History"];
         of_the_engine.contains(&self.tag()) && self.handler != "order::next_id"
-            || matches!(self.handler, "strategy::list" | "adapter::list")
+            || matches!(self.handler, "strategy::list" | "adapter::list" | "security::list")
     }
 
     fn module_name(&self) -> &'static str {
@@ -155,11 +155,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("account::list", "All accounts", TaggedList("AccountVO")).with_note("Pages of every origin may read this."),
     operation_row("account::one", "An account by its name", One("AccountVO")),
     operation_row("adapter::list", "All adapters, with their sessions and what their venues offer", List("AdapterVO")),
-    operation_row("security::list", "All securities", TaggedList("SecurityVO")),
+    operation_row("security::list", "All securities", TaggedList("SecurityVO"))
+        .with_note("`security.changes` with `after` = `Rialto-Sequence` has what changed since; of several pages, that of the first."),
     operation_row("security::one", "A security by its id", One("SecurityVO")),
     operation_row("security::families", "All security families", TaggedList("SecurityFamilyVO")),
     operation_row("security::family", "A security family by its id", One("SecurityFamilyVO")),
     operation_row("security::search", "Securities by words, fields and comparisons", List("SecurityVO")),
+    operation_row("security::changes", "Securities that were added, changed or removed", Lines("SecurityChangeVO"))
+        .with_failures(&[410])
+        .with_note(
+            "`after` with the `Rialto-After` of an answer goes on where it ended; an empty page says that nothing changed. \
+             Changes of one input stay on one page, which may become longer for it.",
+        ),
     operation_row("security::forex", "A currency pair", One("SecurityVO")).with_failures(&[404]),
     operation_row("exchange::list", "All exchanges", TaggedList("ExchangeVO")),
     operation_row("strategy::list", "All strategies, with the phase of their life", List("StrategyVO")),

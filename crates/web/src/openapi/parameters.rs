@@ -159,6 +159,7 @@ fn after(row: &Endpoint) -> (&'static str, Value) {
     let (says, maximum) = match row.handler {
         "marketdata::bars" => ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs()),
         "log::lines" => ("only what came after the answer with this `Rialto-After`", ID_LIMIT - 1),
+        "security::changes" => ("only what changed after this sequence; without it, all", ID_LIMIT - 1),
         "history::events" | "history::order_events" | "portfolio::history" => {
             ("only what has a higher sequence", ID_LIMIT - 1)
         }
@@ -174,7 +175,7 @@ fn limit(row: &Endpoint) -> (&'static str, Value) {
     if row.handler == "transaction::daily" {
         return ("at most so many; without it, all", json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }));
     }
-    if row.handler.starts_with("security::") {
+    if row.handler.starts_with("security::") && row.handler != "security::changes" {
         let schema = json!({ "type": "integer", "minimum": 1, "maximum": PAGE_LIMIT_MAX });
         return ("at most so many; without it and `after`, all", schema);
     }

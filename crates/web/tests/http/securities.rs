@@ -61,6 +61,60 @@ fn long_lists_of_securities_are_read_page_by_page() {
     }
 }
 
+/// Securities from 1 on, all listed at sequence 5; then 7 changed at 8, and 9 was removed at 12.
+fn with_changes(count: u64) -> TestServer {
+    let mut reference = reference_data();
+    for id in 1..=count {
+        reference.securities.insert(SecurityId(id), Arc::new(samples::stock(id, &format!("S{id}"))));
+        reference.security_changes.on_changed(5, SecurityId(id));
+    }
+    reference.security_changes.on_changed(8, SecurityId(7));
+    reference.securities.remove(&SecurityId(9));
+    reference.security_changes.on_removed(12, SecurityId(9));
+    TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference, |_, _| {})
+}
+
+fn after(answer: &str) -> &str {
+    let header = answer.lines().find_map(|line| line.strip_prefix("rialto-after: "));
+    header.unwrap_or_else(|| panic!("no rialto-after in {answer}")).trim()
+}
+
+fn changed(answer: &str) -> Vec<&str> {
+    let starts = answer.match_indices("\"securityId\":").map(|(place, key)| place + key.len());
+    starts.map(|start| answer[start..].split(',').next().unwrap()).collect()
+}
+
+#[test]
+fn what_changed_since_a_sequence_is_read_page_by_page() {
+    let server = with_changes(10);
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("?limit=3", &["1", "2", "3", "4", "5", "6", "8", "10"], "5"),
+        ("?after=5&limit=1", &["7"], "8"),
+        ("?after=8&limit=1", &["9"], "12"),
+        ("?after=12", &[], "12"),
+        ("?after=5", &["7", "9"], "12"),
+    ];
+    for (query, expected, last) in cases {
+        let answer = server.get(&format!("/rest/security.changes{query}"));
+        assert_eq!((changed(&answer), after(&answer)), (expected.to_vec(), *last), "{query}");
+    }
+    assert!(
+        server.get("/rest/security.changes?after=8").contains("{\"sequence\":12,\"securityId\":9,\"security\":null}")
+    );
+    assert_eq!(code(&server.get("/rest/security.changes?after=13")), "410 changes-forgotten", "of another journal");
+    let list = server.get("/rest/security?limit=1");
+    assert!(list.contains("rialto-sequence: 12"), "where the changes begin: {list}");
+}
+
+/// A change costs what it is worth, however long the list is.
+#[test]
+fn a_change_among_a_hundred_thousand_securities_is_a_short_answer() {
+    let server = with_changes(100_000);
+    let (all, change) = (server.get("/rest/security"), server.get("/rest/security.changes?after=5"));
+    assert!(all.len() > 20_000_000 && change.len() < 2_000, "{} and {} bytes", all.len(), change.len());
+    assert_eq!(changed(&change), ["7", "9"]);
+}
+
 #[test]
 fn a_search_that_cannot_be_understood_says_where() {
     let server = with_a_pair();

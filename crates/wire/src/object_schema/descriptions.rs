@@ -127,6 +127,8 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("PortfolioValueVO", "cashBalance", "All cash, in `currency`"),
     ("PortfolioValueVO", "openPositions", "How many positions are open"),
     ("PortfolioValueVO", "currency", "The base currency of the platform"),
+    ("SecurityChangeVO", "sequence", "The input that changed it last: `after` goes on behind it"),
+    ("SecurityChangeVO", "security", "As it is now; null where it was removed"),
     ("ValueHistoryVO", "sequence", "The key of the row: `after` goes on behind it"),
     ("ValueHistoryVO", "dateTime", "When the values were sampled"),
     ("ValueHistoryVO", "date", "The platform day, or the first day of the week or month"),

@@ -12,7 +12,7 @@ use crate::trading::order::{FillVO, OrderLegVO, OrderStatusVO, OrderVO};
 use crate::trading::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};
 use crate::trading::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamilyVO, StrategyVO, TradingHoursVO};
 use crate::trading::risk::{DeadManTimerVO, KilledVO, VerdictVO};
-use crate::trading::security::SecurityVO;
+use crate::trading::security::{SecurityChangeVO, SecurityVO};
 use crate::trading::stored_event::{GenericEventVO, PastEventVO};
 use crate::trading::value_history::ValueHistoryVO;
 
@@ -21,6 +21,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     AdapterVO::OBJECT,
     LineVO::OBJECT,
     SecurityVO::OBJECT,
+    SecurityChangeVO::OBJECT,
     SecurityFamilyVO::OBJECT,
     StrategyVO::OBJECT,
     ExchangeVO::OBJECT,

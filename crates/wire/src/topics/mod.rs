@@ -47,6 +47,7 @@ pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
         Event::Session(change) => under(&[split_adapter(&change.adapter, reference).0]),
         Event::TradingState(change) => under(&[&change.scope.to_string()]),
         Event::Break(found) => under(&[&found.id.to_string()]),
+        Event::Security(change) => under(&[&change.id.to_string()]),
         Event::Alarm(alarm) => under(&[level(alarm.level)]),
         Event::Generic(event) => under(&[&name(event.strategy), &event.name]),
         // They have no root.

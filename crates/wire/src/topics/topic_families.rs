@@ -155,6 +155,14 @@ const BREAK: TopicFamily = TopicFamily {
     payloads: &["BreakVO"],
     ..STATE_EVENT
 };
+const SECURITY: TopicFamily = TopicFamily {
+    roots: &["security"],
+    description: "A security that was added, changed or removed.",
+    payloads: &["SecurityChangeVO"],
+    has_snapshot: false,
+    is_replayable: false,
+    ..EVENT
+};
 const LOG_EVENT: TopicFamily = TopicFamily {
     roots: &["log-event"],
     segments: &["level"],
@@ -201,6 +209,7 @@ pub const FAMILIES: &[TopicFamily] = &[
     SESSION,
     RISK,
     BREAK,
+    SECURITY,
     LOG_EVENT,
     GENERIC_EVENT,
     STRATEGY_BUS_PRICES,
@@ -226,6 +235,7 @@ pub const fn for_class(class: EventClass) -> Option<&'static TopicFamily> {
         EventClass::Session => &SESSION,
         EventClass::TradingState => &RISK,
         EventClass::Break => &BREAK,
+        EventClass::Security => &SECURITY,
         EventClass::Alarm => &LOG_EVENT,
         EventClass::Generic => &GENERIC_EVENT,
         EventClass::Limits

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::reference::OptionRight;
-use domain::{Currency, Date, Decimal, Price, Security, SecurityKind};
+use domain::{Currency, Date, Decimal, Price, Security, SecurityChange, SecurityKind};
 
 use crate::json::{AsText, DateText, ExactDecimal, exact};
 use crate::object_schema::{SchemaVariant, variant};
@@ -50,6 +50,17 @@ value_object! {
         ? couponFrequency: u8 = kind.bond.map(|(.., frequency)| frequency),
     }
     .with_variants(KINDS)
+}
+
+value_object! {
+    /// A security that was added, changed or removed, as it is now.
+    pub struct SecurityChangeVO<'a> ("SecurityChangeVO", golden)
+    from (sequence: u64, change: &'a SecurityChange) {
+        sequence: u64 [Whole] = sequence,
+        securityId: u64 = change.id.0,
+        security: Option<SecurityVO<'a>> [Maybe(&Shape("SecurityVO"))] =
+            change.security.as_deref().map(SecurityVO::from_domain),
+    }
 }
 
 const KINDS: &[SchemaVariant] = &[

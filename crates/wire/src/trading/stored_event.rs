@@ -10,7 +10,8 @@ use crate::json::Millis;
 use crate::value_object::value_object;
 use crate::{
     BarVO, BreakVO, CashBalanceVO, FillVO, LifeCycleVO, LimitsVO, LogEventVO, OrderBookVO, OrderStatusVO, OrderVO,
-    PortfolioValueVO, PositionVO, SessionEventVO, SubscriptionVO, TickVO, TradeVO, TradingStateVO, TransactionVO,
+    PortfolioValueVO, PositionVO, SecurityChangeVO, SessionEventVO, SubscriptionVO, TickVO, TradeVO, TradingStateVO,
+    TransactionVO,
 };
 
 value_object! {
@@ -48,6 +49,7 @@ pub(crate) enum EventVO<'a> {
     Break(Box<BreakVO<'a>>),
     LogEvent(LogEventVO<'a>),
     Generic(GenericEventVO<'a>),
+    Security(Box<SecurityChangeVO<'a>>),
     /// Only that it changed; the data itself is in the lists of reference data.
     Reference,
     /// Only that there is one; the samples themselves are the value history.
@@ -81,6 +83,9 @@ impl<'a> EventVO<'a> {
             Event::Break(found) => Self::Break(Box::new(BreakVO::from_domain(found, reference))),
             Event::Alarm(alarm) => Self::LogEvent(LogEventVO::from_domain(at, alarm)),
             Event::Generic(event) => Self::Generic(GenericEventVO::from_domain(event, reference)),
+            Event::Security(change) => {
+                Self::Security(Box::new(SecurityChangeVO::from_domain(published.sequence, change)))
+            }
             Event::Reference(_) => Self::Reference,
             Event::ValueSample(_) => Self::ValueSample,
             Event::Refused(refused) => Self::Refused(RefusedCommandVO::from_domain(refused)),
@@ -109,6 +114,7 @@ impl<'a> EventVO<'a> {
             Self::Break(_) => "Break",
             Self::LogEvent(_) => "LogEvent",
             Self::Generic(_) => "Generic",
+            Self::Security(_) => "Security",
             Self::Reference => "Reference",
             Self::ValueSample => "ValueSample",
             Self::Refused(_) => "RefusedCommand",

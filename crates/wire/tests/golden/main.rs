@@ -19,7 +19,8 @@ use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::{LineKind, LineState, SessionState};
 use domain::risk::{DeadManTimer, TradingStateChange};
 use domain::{
-    AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState, VenueFacts,
+    AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityChange, SecurityId, StrategyId, TradingState,
+    VenueFacts,
 };
 use expect_test::ExpectFile;
 use serde::Serialize;
@@ -57,6 +58,15 @@ fn a_security_of_every_kind() {
     let securities = samples::securities();
     let shown: Vec<_> = securities.iter().map(SecurityVO::from_domain).collect();
     check(&shown, golden!("SecurityVO"));
+}
+
+#[test]
+fn a_security_that_changed_and_one_that_was_removed() {
+    let stock = Arc::new(samples::securities().remove(0));
+    let changed = SecurityChange { id: stock.id, security: Some(stock) };
+    let removed = SecurityChange { id: SecurityId(7), security: None };
+    let shown = [SecurityChangeVO::from_domain(17, &changed), SecurityChangeVO::from_domain(18, &removed)];
+    check(&shown, golden!("SecurityChangeVO"));
 }
 
 #[test]

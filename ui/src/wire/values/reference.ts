@@ -115,6 +115,14 @@ export const security = object({
 });
 export type SecurityVO = Decoded<typeof security>;
 
+export const securityChange = object({
+  sequence: number,
+  securityId: number,
+  /** As it is now; `null` where it was removed. */
+  security: maybe(security),
+});
+export type SecurityChangeVO = Decoded<typeof securityChange>;
+
 export const strategy = object({
   id: number,
   name: text,

@@ -52,7 +52,7 @@ fn dispatch(runner: &mut StrategyRunner, history: &mut Vec<Bar>, told: LoggedDel
     match told {
         LoggedDelivery::Event { at, class, payload } => {
             // An event that this build cannot decode is missing, and then the next command differs.
-            let event = event_codec::from_bytes(class, &payload);
+            let event = event_codec::from_bytes(class, &payload, runner.reference());
             event.into_iter().for_each(|event| runner.on_published(&PublishedEvent { sequence: 0, at, event }));
         }
         LoggedDelivery::HistoryBar(bar) => history.push(bar),

@@ -189,7 +189,7 @@ mod tests {
                 .eq((0..600).map(|minute| LoggedDelivery::HistoryBar(bar(minute))).collect::<Vec<_>>().iter())
         );
         let LoggedDelivery::Event { at, class, payload } = &told[601] else { panic!("an event") };
-        assert_eq!((*at, event_codec::from_bytes(*class, payload)), (order.at, Some(order.event)));
+        assert_eq!((*at, event_codec::from_bytes(*class, payload, &Default::default())), (order.at, Some(order.event)));
         let (code, reason, command) = ("busy".into(), "later".into(), Box::new(command));
         let refused = LoggedDelivery::Refused { at: Timestamp(3), command, code, reason };
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::ReferenceChange;
-use domain::{Event, EventClass, ReferenceData};
+use domain::{Event, EventClass, ReferenceData, ReferenceUpdate};
 use minicbor::{Decode, Encode};
 
 /// Class and payload of an event that a strategy can get.
@@ -23,14 +23,15 @@ pub(crate) fn to_bytes(event: &Event) -> Option<(u8, Vec<u8>)> {
         Event::Session(change) => encode(&**change),
         Event::TradingState(change) => encode(&**change),
         Event::Generic(event) => encode(&**event),
-        Event::Reference(data) => encode(changes(data)),
+        Event::Reference(update) => encode(&update.changes),
         _ => return None,
     };
     Some((event.class() as u8, payload))
 }
 
-/// The event as it was; absent where this build can't read it.
-pub(crate) fn from_bytes(class: u8, payload: &[u8]) -> Option<Event> {
+/// The event as it was; absent where this build can't read it. Of reference data only what changed is encoded, so `reference`
+/// is what the receiver had before.
+pub(crate) fn from_bytes(class: u8, payload: &[u8], reference: &Arc<ReferenceData>) -> Option<Event> {
     Some(match EventClass::ALL.get(usize::from(class))? {
         EventClass::Tick => Event::Tick(read(payload)?),
         EventClass::Trade => Event::Trade(read(payload)?),
@@ -46,7 +47,7 @@ pub(crate) fn from_bytes(class: u8, payload: &[u8]) -> Option<Event> {
         EventClass::Session => Event::Session(read(payload)?),
         EventClass::TradingState => Event::TradingState(read(payload)?),
         EventClass::Generic => Event::Generic(read(payload)?),
-        EventClass::Reference => Event::Reference(Arc::new(reference(minicbor::decode(payload).ok()?))),
+        EventClass::Reference => Event::Reference(Arc::new(update(minicbor::decode(payload).ok()?, reference))),
         _ => return None,
     })
 }
@@ -65,8 +66,20 @@ pub(super) fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
     exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).collect()
 }
 
+/// Reference data from the changes that make it.
 pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
     let mut data = ReferenceData::default();
+    apply(&mut data, changes);
+    data
+}
+
+fn update(changes: Vec<ReferenceChange>, before: &Arc<ReferenceData>) -> ReferenceUpdate {
+    let mut data = before.clone();
+    apply(Arc::make_mut(&mut data), changes.clone());
+    ReferenceUpdate { changes, data }
+}
+
+fn apply(data: &mut ReferenceData, changes: Vec<ReferenceChange>) {
     for change in changes {
         match change {
             ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, exchange.into())),
@@ -77,7 +90,6 @@ pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
             ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
         }
     }
-    data
 }
 
 pub fn encode<T: Encode<()>>(value: T) -> Vec<u8> {

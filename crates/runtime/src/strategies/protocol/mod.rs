@@ -4,6 +4,8 @@
 pub(crate) mod event_codec;
 pub(crate) mod delivery_log;
 
+use std::sync::Arc;
+
 use domain::command::{ReferenceChange, StrategyPhase};
 use domain::{Bar, BarSize, Command, Event, PublishedEvent, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Encode};
@@ -15,7 +17,7 @@ use super::link::reply_collector::CommandReject;
 pub use self::event_codec::{encode, reference};
 
 /// Protocol version, checked together with the version of the program.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// Past bars of one message: some forty thousand bytes, of the million that a frame can have.
 const BARS_PER_MESSAGE: usize = 500;
@@ -270,8 +272,14 @@ impl ServerMessage {
 }
 
 /// The event as it was published; absent where this build can't read it.
-pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<PublishedEvent> {
-    let event = event_codec::from_bytes(class, payload)?;
+/// `reference` is what the receiver has before it.
+pub fn event(
+    (sequence, at): (u64, Timestamp),
+    class: u8,
+    payload: &[u8],
+    reference: &Arc<ReferenceData>,
+) -> Option<PublishedEvent> {
+    let event = event_codec::from_bytes(class, payload, reference)?;
     Some(PublishedEvent { sequence, at, event })
 }
 
@@ -279,6 +287,7 @@ pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<
 mod tests {
     use std::sync::Arc;
 
+    use domain::ReferenceUpdate;
     use domain::command::{CancelOrder, GenericEvent};
 
     use super::*;
@@ -301,10 +310,29 @@ mod tests {
         let Some(ServerMessage::Event { sequence, at, class, payload }) = ServerMessage::from_event(&order) else {
             panic!("an event")
         };
-        assert_eq!(event(sequence, at, class, &payload), Some(order));
+        assert_eq!(event((sequence, at), class, &payload, &Arc::default()), Some(order));
         let said = GenericEvent { strategy: StrategyId(1), name: "a".into(), body: "{}".into() };
         let generic = PublishedEvent { sequence: 4, at: Timestamp(1), event: Event::Generic(Arc::new(said)) };
         assert_eq!(ServerMessage::from_event(&generic), None);
+    }
+
+    /// The process has the securities; what it gets are the bytes of the change.
+    #[test]
+    fn one_change_among_a_hundred_thousand_securities_travels_alone() {
+        let stocks = (1..=100_000).map(|id| (SecurityId(id), Arc::new(samples::stock(id, &format!("S{id}")))));
+        let before = Arc::new(ReferenceData { securities: stocks.collect(), ..ReferenceData::default() });
+        let changes =
+            vec![ReferenceChange::Security(samples::stock(7, "SEVEN")), ReferenceChange::RetireSecurity(SecurityId(8))];
+        let mut data = ReferenceData::clone(&before);
+        data.securities.insert(SecurityId(7), Arc::new(samples::stock(7, "SEVEN")));
+        data.securities.remove(&SecurityId(8));
+        let update = ReferenceUpdate { changes, data: Arc::new(data) };
+        let changed = PublishedEvent { sequence: 4, at: Timestamp(1), event: Event::Reference(Arc::new(update)) };
+        let Some(ServerMessage::Event { class, payload, .. }) = ServerMessage::from_event(&changed) else {
+            panic!("an event")
+        };
+        assert!(payload.len() < 1_000, "{} bytes", payload.len());
+        assert_eq!(event((4, Timestamp(1)), class, &payload, &before), Some(changed));
     }
 
     #[test]

@@ -348,8 +348,11 @@ impl BusClient {
             }
             ServerMessage::Event { sequence, at, class, payload } => {
                 if self.duplicates.is_new(sequence, class, &payload)
-                    && let Some(published) = protocol::event(sequence, at, class, &payload)
+                    && let Some(published) = protocol::event((sequence, at), class, &payload, &self.reference)
                 {
+                    if let Event::Reference(update) = &published.event {
+                        self.reference = update.data.clone();
+                    }
                     self.deliver(StrategyDelivery::Event(published))?;
                 }
             }

@@ -2,7 +2,6 @@
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::HeaderValue;
 use axum::response::Response;
 use bus::history::PageRequest;
 use bus::operations::LogLine;
@@ -17,9 +16,6 @@ use crate::response;
 /// The most important first.
 pub(crate) const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 
-/// The number of the last line in a response: `after` with it continues there.
-const AFTER_HEADER: &str = "rialto-after";
-
 /// Oldest first: the first lines after a number, or the newest.
 pub(crate) async fn lines(
     State(state): State<AppState>,
@@ -33,9 +29,8 @@ pub(crate) async fn lines(
     let skipped = if after == 0 { lines.len().saturating_sub(limit) } else { 0 };
     let page: Vec<_> = lines.into_iter().skip(skipped).take(limit).collect();
     let last = page.last().map_or(after, |(number, _)| *number);
-    let mut response = response::list(form, page, |(_, line), text| json::write(&to_vo(line), text));
-    response.headers_mut().insert(AFTER_HEADER, HeaderValue::from(last));
-    Ok(response)
+    let list = response::list(form, page, |(_, line), text| json::write(&to_vo(line), text));
+    Ok(response::with_after(last, list))
 }
 
 fn to_vo(line: &LogLine) -> LogEventVO<'_> {

@@ -7,8 +7,8 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use bus::history::PageRequest;
-use domain::{Currency, FamilyId, Security, SecurityFamily, SecurityId};
-use wire::{BadSearch, SecurityFamilyVO, SecuritySearch, SecurityVO, json};
+use domain::{Currency, FamilyId, ReferenceData, Security, SecurityChange, SecurityFamily, SecurityId};
+use wire::{BadSearch, SecurityChangeVO, SecurityFamilyVO, SecuritySearch, SecurityVO, json};
 
 use crate::app_state::AppState;
 use crate::extract::{PathId, QueryExtension, QueryParameters};
@@ -24,13 +24,48 @@ pub(crate) async fn list(
     form: ListFormat,
     request: ListRequest,
 ) -> Result<Response, Problem> {
-    let Some(PageRequest { after, limit }) = parameters.wanted_page()? else {
-        return Ok(request.respond(&state, "securities", |reference| &reference.securities, write));
-    };
     let reference = state.reference();
+    let sequence = reference.security_changes.last();
+    let Some(PageRequest { after, limit }) = parameters.wanted_page()? else {
+        let all = request.respond(&state, "securities", |reference| &reference.securities, write);
+        return Ok(response::with_sequence(sequence, all));
+    };
     let behind = reference.securities.range((Bound::Excluded(SecurityId(after)), Bound::Unbounded));
     let page: Vec<_> = behind.take(limit).map(|(_, security)| security.clone()).collect();
-    Ok(response::list(form, page, write))
+    Ok(response::with_sequence(sequence, response::list(form, page, write)))
+}
+
+/// What was added, changed or removed after a sequence. Changes of one input stay on one page, which may exceed its limit for
+/// that.
+pub(crate) async fn changes(
+    State(state): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
+) -> Result<Response, Problem> {
+    let PageRequest { after, limit } = parameters.page()?;
+    let reference = state.reference();
+    if !reference.security_changes.is_known_after(after) {
+        let reason = format!("not all changes after sequence {after} are known; load the list again");
+        return Err(Problem::new("changes-forgotten", reason));
+    }
+    let page = page_of_changes(&reference, after, limit);
+    let last = page.last().map_or(after, |(sequence, _)| *sequence);
+    let list = response::list(form, page, |(sequence, change), text| {
+        json::write(&SecurityChangeVO::from_domain(*sequence, change), text);
+    });
+    Ok(response::with_after(last, list))
+}
+
+fn page_of_changes(reference: &ReferenceData, after: u64, limit: usize) -> Vec<(u64, SecurityChange)> {
+    let (mut page, mut last) = (Vec::new(), None);
+    for (sequence, id) in reference.security_changes.after(Some(after)) {
+        if page.len() >= limit && last != Some(sequence) {
+            break;
+        }
+        last = Some(sequence);
+        page.push((sequence, SecurityChange { id, security: reference.securities.get(&id).cloned() }));
+    }
+    page
 }
 
 fn write(security: &Arc<Security>, text: &mut Vec<u8>) {
