@@ -7,9 +7,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::format::chain::{ChainHash, InstanceId};
-use super::format::floor::{self, JournalFloor};
+use super::format::floor::JournalFloor;
 use super::format::frame::JournalFrame;
-use super::format::segment::{self, Segment};
+use super::format::segment::{self, ListedSegments, Segment};
 use super::format::segment_reader::{SegmentEnd, SegmentReader};
 use super::head::{self, Head};
 use super::options::{KnownSequence, StartAnchor};
@@ -80,14 +80,16 @@ pub fn verify_with(
 
 /// Checks what a start from an anchor has left out: all segments before the one that `sequence` stands in.
 pub fn verify_older(folder: &Path, sequence: u64) -> Result<(), StorageError> {
-    let mut scan = JournalScan::new(None);
-    scan.begin_at_floor(folder)?;
-    let (segments, checked) = check_segments(segment::list(folder)?, scan.summary.floor.as_ref(), None);
-    let end = first_needed(&segments, sequence);
-    for (index, segment) in segments.iter().enumerate().take(end) {
-        scan.walk(segment, segments.get(index + 1), &mut |_| {})?;
-    }
-    if end < segments.len() { Ok(()) } else { checked }
+    segment::read_listed(folder, |listed| {
+        let mut scan = JournalScan::new(None);
+        scan.begin_at_floor(listed.floor);
+        let (segments, checked) = check_segments(listed.segments, listed.floor.as_ref(), None);
+        let end = first_needed(&segments, sequence);
+        for (index, segment) in segments.iter().enumerate().take(end) {
+            scan.walk(segment, segments.get(index + 1), &mut |_| {})?;
+        }
+        if end < segments.len() { Ok(()) } else { checked }
+    })
 }
 
 /// The place of the segment that a sequence stands in, or would.
@@ -162,8 +164,20 @@ impl JournalScan {
         instance: Option<InstanceId>,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), StorageError> {
-        self.begin_at_floor(folder)?;
-        let (mut segments, checked) = check_segments(segment::list(folder)?, self.summary.floor.as_ref(), instance);
+        segment::read_listed(folder, |listed| {
+            *self = Self::new(self.head).with_anchor(self.anchor.take());
+            self.run_over(listed, instance, progress)
+        })
+    }
+
+    fn run_over(
+        &mut self,
+        listed: ListedSegments,
+        instance: Option<InstanceId>,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<(), StorageError> {
+        self.begin_at_floor(listed.floor);
+        let (mut segments, checked) = check_segments(listed.segments, listed.floor.as_ref(), instance);
         self.leave_out(&mut segments);
         let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
         let mut read = 0;
@@ -177,12 +191,11 @@ impl JournalScan {
     }
 
     /// The chain goes on from what was verified when older segments were deleted.
-    fn begin_at_floor(&mut self, folder: &Path) -> Result<(), StorageError> {
-        self.summary.floor = floor::read_floor(folder)?;
-        if let Some(floor) = &self.summary.floor {
+    fn begin_at_floor(&mut self, floor: Option<JournalFloor>) {
+        self.summary.floor = floor;
+        if let Some(floor) = floor {
             (self.summary.head, self.summary.last_sequence) = (floor.hash, floor.sequence);
         }
-        Ok(())
     }
 
     /// The chain goes on from the header of the first segment that stays. Whether what is before it leads there is checked later.

@@ -211,14 +211,43 @@ fn open_file(path: PathBuf) -> Result<(PathBuf, File), StorageError> {
 
 /// The segments of a journal and of its archive above the floor, as (first sequence, path), in order. Other files are ignored.
 pub(crate) fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
+    Ok(list_from_floor(folder)?.segments)
+}
+
+/// The segments of a journal, with the floor that they begin at. Both are of one moment: with a floor that was read apart, a prune
+/// between the two would look like damage.
+pub(crate) struct ListedSegments {
+    pub(crate) floor: Option<JournalFloor>,
+    /// In order, by their first sequence.
+    pub(crate) segments: Vec<(u64, PathBuf)>,
+}
+
+pub(crate) fn list_from_floor(folder: &Path) -> Result<ListedSegments, StorageError> {
     // In this order: a segment comes into the archive before it leaves the journal.
     let mut found: BTreeMap<u64, PathBuf> = list_in(folder)?.into_iter().collect();
     for (first, path) in list_archive(folder)? {
         found.entry(first).or_insert(path);
     }
     // Read last: what is not listed any more is below it.
-    let floor = floor::read_floor(folder)?.map_or(0, |floor| floor.sequence);
-    Ok(found.into_iter().filter(|(first, _)| *first > floor).collect())
+    let floor = floor::read_floor(folder)?;
+    let below = floor.map_or(0, |floor| floor.sequence);
+    Ok(ListedSegments { floor, segments: found.into_iter().filter(|(first, _)| *first > below).collect() })
+}
+
+/// Reads the segments of a journal. Where a prune took some of them away meanwhile, they are listed and read again; every prune
+/// leaves fewer, so this ends.
+pub(crate) fn read_listed<T>(
+    folder: &Path,
+    mut read: impl FnMut(ListedSegments) -> Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    loop {
+        let listed = list_from_floor(folder)?;
+        let floor = listed.floor;
+        let outcome = read(listed);
+        if outcome.is_ok() || floor::read_floor(folder)? == floor {
+            return outcome;
+        }
+    }
 }
 
 /// Those of the archive alone, also below the floor.

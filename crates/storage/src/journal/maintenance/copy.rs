@@ -15,7 +15,7 @@ use crate::journal::format::floor::{self, JournalFloor};
 use crate::journal::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
 use crate::journal::format::packed;
 use crate::journal::format::record::{JournalBatch, JournalRecord};
-use crate::journal::format::segment::{self, HEADER_BYTES, Segment};
+use crate::journal::format::segment::{self, HEADER_BYTES, ListedSegments, Segment};
 use crate::journal::format::segment_reader::SegmentReader;
 use crate::journal::head::{self, Head};
 use crate::journal::scan::ScanProgress;
@@ -144,8 +144,19 @@ pub fn back_up_on(
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
-    let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= limit).collect();
-    let begins = floor::read_floor(&folder)?;
+    segment::read_listed(&folder, |listed| back_up_listed(disk, listed, limit, earlier, to, progress))
+}
+
+fn back_up_listed(
+    disk: &dyn FileSystem,
+    listed: ListedSegments,
+    limit: u64,
+    earlier: EarlierCopies<'_>,
+    to: BackupFolders<'_>,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<CopiedJournal, StorageError> {
+    let begins = listed.floor;
+    let listed: Vec<_> = listed.segments.into_iter().filter(|(first, _)| *first <= limit).collect();
     let (mut segments, floor) = match begins.and_then(|floor| earlier.below(&floor, to.sealed)) {
         Some(older) => (older.to_vec(), earlier.floor),
         None => (Vec::with_capacity(listed.len()), begins),
@@ -165,7 +176,7 @@ pub fn back_up_on(
     sync_folder(disk, to.sealed)?;
     sync_folder(disk, to.tail)?;
     let Some(before) = work.before.filter(|_| !segments.is_empty()) else {
-        let reason = format!("there is no record in {} yet", folder.display());
+        let reason = "there is no record in the journal yet".to_owned();
         return Err(StorageError::Setting { name: "backup", reason });
     };
     Ok(CopiedJournal { instance: before.header.instance, floor, segments })

@@ -32,9 +32,24 @@ impl Backups {
         let known: Vec<_> = self.sealed().into_iter().map(|(_, segment)| segment).collect();
         let floor = self.newest.as_ref().and_then(|newest| newest.floor);
         let earlier = EarlierCopies { segments: &known, floor, is_read_again };
+        self.try_add_while(disk, data, is_read_again, &mut || {})
+    }
+
+    /// Something else happens whenever the backup shows its progress.
+    pub(super) fn add_while(&mut self, bench: &JournalFixture, meanwhile: &mut dyn FnMut()) {
+        self.newest = Some(self.try_add_while(&OsFileSystem, bench.folder.path(), false, meanwhile).unwrap());
+    }
+
+    fn try_add_while(
+        &self,
+        disk: &dyn FileSystem,
+        data: &Path,
+        is_read_again: bool,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<CopiedJournal, StorageError> {
         let (sealed, tail) = (self.folder.path().join("sealed"), self.folder.path().join("tail"));
         let to = BackupFolders { sealed: &sealed, tail: &tail };
-        back_up_on(disk, data, RECORDS, earlier, to, &mut |_| {})
+        back_up_on(disk, data, RECORDS, earlier, to, &mut |_| meanwhile())
     }
 
     pub(super) fn restored(&self) -> JournalFixture {

@@ -140,6 +140,39 @@ fn a_first_backup_of_a_pruned_journal_begins_at_its_floor_and_stays_there() {
     assert_eq!(rest(&target, floor.sequence), lines(RECORDS)[usize::try_from(floor.sequence).unwrap()..]);
 }
 
+/// Prunes at the first call.
+fn once(bench: &JournalFixture) -> impl FnMut() + '_ {
+    let mut is_due = true;
+    move || {
+        if std::mem::replace(&mut is_due, false) {
+            assert!(cut_off(bench, ALL).unwrap().segments > 2);
+        }
+    }
+}
+
+#[test]
+fn a_prune_while_the_journal_is_verified_is_no_damage() {
+    let bench = archived();
+    let mut prune = once(&bench);
+    let VerifyReport { good, damage, known } = verify(&bench.journal_folder(), &mut |_| prune()).unwrap();
+    let floor = read_floor(&bench.journal_folder()).unwrap();
+    assert_eq!((damage, known, good.floor, good.last_sequence), (None, vec![], floor, RECORDS));
+    assert_eq!(good.first_sequence, floor.map(|floor| floor.sequence + 1));
+    assert_eq!(good.records, RECORDS - floor.unwrap().sequence, "none is counted twice");
+}
+
+/// Without an earlier backup nothing has the deleted segments any more: the copy begins at the floor and says so, so that it is
+/// taken together with the snapshot and the ids of retired orders.
+#[test]
+fn a_backup_under_which_segments_are_pruned_begins_at_the_floor() {
+    let bench = archived();
+    let mut backups = Backups::new();
+    backups.add_while(&bench, &mut once(&bench));
+    let floor = read_floor(&bench.journal_folder()).unwrap().unwrap();
+    assert_eq!(backups.newest.as_ref().unwrap().floor, Some(floor));
+    assert_eq!(rest(&backups.restored(), floor.sequence), lines(RECORDS)[usize::try_from(floor.sequence).unwrap()..]);
+}
+
 #[test]
 fn a_copy_that_is_damaged_is_none() {
     let bench = archived();
