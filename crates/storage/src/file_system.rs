@@ -24,6 +24,10 @@ pub trait FileSystem: Send + Sync {
     /// Durable when it returns, as `rename` is.
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    /// All that was written to a file so far; also of one that may not be written any more.
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
     /// A second name for a file, where both are on one disk.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::hard_link(from, to)
@@ -98,6 +102,42 @@ impl io::Write for SequentialWriter {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A file with these bytes, which are on the disk when it returns.
+pub fn write_durable(disk: &dyn FileSystem, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = disk.create(path)?;
+    write_all_at(file.as_ref(), bytes, 0)?;
+    file.sync()
+}
+
+/// A copy that is on the disk when it returns; the folder of its name is not synced.
+pub fn copy_durable(disk: &dyn FileSystem, from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut writer = SequentialWriter::create(disk, to)?;
+    io::copy(&mut source, &mut writer)?;
+    writer.file.sync()
+}
+
+/// Gives a folder its name when everything in it is on the disk: whatever a power cut leaves, what has the name is whole. Both names
+/// lie in one folder.
+pub fn complete_folder(disk: &dyn FileSystem, unfinished: &Path, named: &Path) -> io::Result<()> {
+    sync_below(disk, unfinished)?;
+    disk.rename(unfinished, named)
+}
+
+/// Every file and every folder below, and the folder itself.
+fn sync_below(disk: &dyn FileSystem, folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            sync_below(disk, &entry.path())?;
+        } else if kind.is_file() {
+            disk.sync_file(&entry.path())?;
+        }
+    }
+    disk.sync_folder(folder)
 }
 
 /// The hash of a whole file, in hexadecimal digits.

@@ -1,8 +1,10 @@
 //! Files beside the journal, copied with their hashes.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use storage::file_system::{FileSystem, OsFileSystem};
 
 use super::manifest::ManifestFile;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -35,12 +37,13 @@ fn collect(folder: &Path, name: &str, names: &mut Vec<String>) -> io::Result<()>
     Ok(())
 }
 
-/// A copy that is on the disk; none where the file went away meanwhile, as a file that is being replaced does.
+/// A copy whose bytes are on the disk; none where the file went away meanwhile, as a file that is being replaced does.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<bool, ExitFailure> {
     let failed = |error: io::Error| ExitFailure::io("copy", from, &error);
     create_parent(to).map_err(failed)?;
+    // With its permissions: a file may hold passwords.
     match fs::copy(from, to) {
-        Ok(_) => sync(to).map(|()| true).map_err(failed),
+        Ok(_) => OsFileSystem.sync_file(to).map(|()| true).map_err(failed),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failed(error)),
     }
@@ -67,19 +70,4 @@ pub(super) fn checked(root: &Path, listed: &ManifestFile) -> Result<PathBuf, Exi
 
 pub(super) fn create_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
-}
-
-pub(super) fn sync(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-/// Every folder below, and the folder itself.
-pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_folders(&entry.path())?;
-        }
-    }
-    sync(folder)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
+use storage::file_system::{OsFileSystem, write_durable};
 use storage::journal::{ChainHash, CopiedJournal, CopiedSegment, JournalFloor};
 use storage::snapshot;
 
@@ -104,8 +105,7 @@ impl Manifest {
     pub(super) fn write(&self, folder: &Path) -> Result<(), ExitFailure> {
         let path = folder.join(FILE);
         let text = serde_json::to_string_pretty(self).expect("texts and numbers are always JSON");
-        fs::write(&path, format!("{text}\n"))
-            .and_then(|()| fs::File::open(&path)?.sync_all())
+        write_durable(&OsFileSystem, &path, format!("{text}\n").as_bytes())
             .map_err(|error| ExitFailure::io("write", &path, &error))
     }
 

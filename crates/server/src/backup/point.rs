@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 use storage::bars;
+use storage::file_system::{OsFileSystem, complete_folder};
 use storage::journal::{self, BackupFolders, ChainHash, CopiedJournal, EarlierCopies, InstanceId};
 use storage::{SnapshotStore, retired_index};
 
@@ -103,7 +104,6 @@ impl<'a> PointInProgress<'a> {
         if !access::copy_old_file(data, &path)? {
             return Ok(());
         }
-        files::sync(&path).map_err(|error| ExitFailure::io("sync", &path, &error))?;
         self.files.push(files::describe(&self.folder, access::FILE)?);
         Ok(())
     }
@@ -116,9 +116,7 @@ impl<'a> PointInProgress<'a> {
         manifest.write(&self.folder)?;
         let (unfinished, named) = self.backup.names_of(manifest.sequence, self.taken);
         let failed = |error| ExitFailure::io("complete", &named, &error);
-        files::sync_folders(&unfinished).map_err(failed)?;
-        fs::rename(&unfinished, &named).map_err(failed)?;
-        named.parent().map_or(Ok(()), files::sync).map_err(failed)?;
+        complete_folder(&OsFileSystem, &unfinished, &named).map_err(failed)?;
         Ok(self.summary(&manifest, &named))
     }
 

@@ -8,6 +8,7 @@ use adapters::simulated::copy_ledger_up_to;
 use domain::Timestamp;
 use domain::command::AcceptedLoss;
 use runtime::{RecoveryError, StateAt};
+use storage::file_system::{OsFileSystem, complete_folder};
 use storage::journal::{self, CopiedJournal, CopiedSegment, Journal};
 use storage::lock::DataDirLock;
 use storage::{RetiredIndex, SnapshotStore, StorageError, retired_index, snapshot};
@@ -188,10 +189,7 @@ fn audit(config: &Config, work: &Path, point: &BackupPoint, end: u64, now: Times
 
 fn put_in_place(work: &Path, target: &Path) -> Result<(), ExitFailure> {
     let failed = |error| ExitFailure::io("complete", target, &error);
-    files::sync_folders(work).map_err(failed)?;
-    fs::rename(work, target).map_err(failed)?;
-    let beside = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::sync(beside).map_err(failed)
+    complete_folder(&OsFileSystem, work, target).map_err(failed)
 }
 
 fn summary(

@@ -46,6 +46,7 @@ pub use head::Head;
 pub use maintenance::archive::{Archived, archive, archive_on};
 pub use maintenance::copy::{
     BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, EarlierCopies, back_up, back_up_on, durable_head, restore,
+    restore_on,
 };
 pub use maintenance::fork::cut_fork;
 pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_head};

@@ -1,7 +1,7 @@
 //! A disk that records what is done to real files, and what is left of it after a power cut: synced data is there; of written data any
 //! sectors may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ pub(crate) enum DiskOperation {
     Sync { file: usize },
     Rename { from: PathBuf, to: PathBuf },
     Remove { path: PathBuf },
+    SyncFolder { folder: PathBuf },
     Told(u64),
 }
 
@@ -27,19 +28,25 @@ pub(crate) struct DiskAfterCut {
     names: BTreeMap<PathBuf, usize>,
     files: BTreeMap<usize, Vec<u8>>,
     pending: Vec<(usize, u64, Vec<u8>)>,
+    /// Where a new name may be lost until its folder is synced: the folder that was there from the beginning, and the files and
+    /// folders below it whose names are surely there.
+    lasting: Option<(PathBuf, BTreeSet<PathBuf>)>,
 }
 
 impl DiskAfterCut {
+    /// New names below this folder may be lost too.
+    pub(crate) fn forgetful(root: &Path) -> Self {
+        Self { lasting: Some((root.to_owned(), BTreeSet::new())), ..Self::default() }
+    }
+
     pub(crate) fn apply(&mut self, step: &DiskOperation) {
         match step {
             DiskOperation::Create { file, path } => drop(self.names.insert(path.clone(), *file)),
             DiskOperation::Write { file, offset, bytes } => self.pending.push((*file, *offset, bytes.clone())),
             DiskOperation::Sync { file } => self.sync(*file),
-            DiskOperation::Rename { from, to } => {
-                let file = self.names.remove(from).unwrap();
-                self.names.insert(to.clone(), file);
-            }
+            DiskOperation::Rename { from, to } => self.rename(from, to),
             DiskOperation::Remove { path } => drop(self.names.remove(path)),
+            DiskOperation::SyncFolder { folder } => self.sync_names(folder),
             DiskOperation::Told(_) => {}
         }
     }
@@ -54,6 +61,32 @@ impl DiskAfterCut {
         }
     }
 
+    /// A folder takes along what is in it.
+    fn rename(&mut self, from: &Path, to: &Path) {
+        let moved = |path: &Path| path.strip_prefix(from).ok().map(|rest| joined(to, rest));
+        let names = std::mem::take(&mut self.names);
+        self.names = names.into_iter().map(|(path, file)| (moved(&path).unwrap_or(path), file)).collect();
+        if let Some((_, lasting)) = &mut self.lasting {
+            *lasting = std::mem::take(lasting).into_iter().map(|path| moved(&path).unwrap_or(path)).collect();
+            lasting.insert(to.to_owned());
+        }
+    }
+
+    /// The names of files and folders that lie in it.
+    fn sync_names(&mut self, folder: &Path) {
+        let Some((_, lasting)) = &mut self.lasting else { return };
+        let below = self.names.keys().filter(|path| path.starts_with(folder));
+        let direct = below.filter_map(|path| path.ancestors().find(|found| found.parent() == Some(folder)));
+        lasting.extend(direct.map(Path::to_owned));
+    }
+
+    fn is_lost(&self, path: &Path, seed: u32) -> bool {
+        let Some((root, lasting)) = &self.lasting else { return false };
+        let mut names = path.ancestors().take_while(|found| *found != root);
+        let is_unsure = !names.all(|found| lasting.contains(found));
+        is_unsure && crc32c::crc32c_append(seed, path.as_os_str().as_encoded_bytes()).is_multiple_of(2)
+    }
+
     /// What is found in each file afterwards.
     pub(crate) fn switch_off(mut self, seed: u32) -> Vec<(PathBuf, Vec<u8>)> {
         for (index, (file, offset, bytes)) in std::mem::take(&mut self.pending).into_iter().enumerate() {
@@ -65,7 +98,8 @@ impl DiskAfterCut {
             }
         }
         let bytes = |file| self.files.get(&file).cloned().unwrap_or_default();
-        self.names.iter().map(|(path, file)| (path.clone(), bytes(*file))).collect()
+        let left = self.names.iter().filter(|(path, _)| !self.is_lost(path, seed));
+        left.map(|(path, file)| (path.clone(), bytes(*file))).collect()
     }
 
     fn put(&mut self, file: usize, offset: u64, bytes: &[u8]) {
@@ -75,6 +109,11 @@ impl DiskAfterCut {
         content.resize(content.len().max(end), 0);
         content[start..end].copy_from_slice(bytes);
     }
+}
+
+/// An empty rest adds nothing, not even a slash.
+fn joined(folder: &Path, rest: &Path) -> PathBuf {
+    if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }
 
 fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
@@ -137,8 +176,9 @@ impl FileSystem for RecordingDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut recording = self.0.lock().unwrap();
-        let file = recording.names.remove(from).unwrap();
-        recording.names.insert(to.to_owned(), file);
+        let names = std::mem::take(&mut recording.names);
+        let moved = |path: PathBuf| path.strip_prefix(from).map_or_else(|_| path.clone(), |rest| joined(to, rest));
+        recording.names = names.into_iter().map(|(path, file)| (moved(path), file)).collect();
         recording.steps.push(DiskOperation::Rename { from: from.to_owned(), to: to.to_owned() });
         fs::rename(from, to)
     }
@@ -148,7 +188,14 @@ impl FileSystem for RecordingDisk {
         fs::remove_file(path)
     }
 
-    fn sync_folder(&self, _: &Path) -> io::Result<()> {
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.note(DiskOperation::SyncFolder { folder: folder.to_owned() });
+        Ok(())
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let file = self.0.lock().unwrap().names[path];
+        self.note(DiskOperation::Sync { file });
         Ok(())
     }
 

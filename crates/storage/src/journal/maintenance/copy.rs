@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::StorageError;
 use crate::block::BlockPosition;
-use crate::file_system::{FileSystem, OsFileSystem, SequentialWriter};
+use crate::file_system::{FileSystem, OsFileSystem, SequentialWriter, copy_durable, write_durable};
 use crate::journal::format::chain::{ChainHash, InstanceId};
 use crate::journal::format::floor::{self, JournalFloor};
 use crate::journal::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
@@ -310,12 +310,24 @@ pub fn restore(
     data_folder: &Path,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
+    restore_on(&OsFileSystem, segments, floor, limit, data_folder, progress)
+}
+
+/// As [`restore`], through a file system of the caller.
+pub fn restore_on(
+    disk: &dyn FileSystem,
+    segments: &[(PathBuf, CopiedSegment)],
+    floor: Option<JournalFloor>,
+    limit: CopyLimit,
+    data_folder: &Path,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<CopiedJournal, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
     fs::create_dir_all(&folder).map_err(StorageError::io("create", &folder))?;
     if let Some(floor) = &floor {
         let archive = packed::folder_of(&folder);
         fs::create_dir_all(&archive).map_err(StorageError::io("create", &archive))?;
-        floor::write(&OsFileSystem, &folder, floor)?;
+        floor::write(disk, &folder, floor)?;
     }
     let total: u64 = segments.iter().map(|(_, segment)| segment.bytes).sum();
     let (mut read, mut before, mut copies) = (0, None, Vec::new());
@@ -327,7 +339,7 @@ pub fn restore(
         }
         let mut frames = SegmentReader::new(found.clone(), file)?;
         let mut show = |offset: u64| progress(ScanProgress { read: total.min(read + offset), total });
-        let (copied, is_whole) = copy_frames(&OsFileSystem, &mut frames, &folder, limit, &mut show)?;
+        let (copied, is_whole) = copy_frames(disk, &mut frames, &folder, limit, &mut show)?;
         if is_whole && copied.as_ref().is_none_or(|copied| copied.head != expected.head) {
             let reason = format!("it does not end with record {} as its backup says", expected.last);
             return Err(StorageError::damaged(path, frames.offset(), reason));
@@ -339,10 +351,11 @@ pub fn restore(
             break;
         }
     }
-    finish(&folder, floor, before, copies)
+    finish(disk, &folder, floor, before, copies)
 }
 
 fn finish(
+    disk: &dyn FileSystem,
     folder: &Path,
     floor: Option<JournalFloor>,
     before: Option<Segment>,
@@ -354,10 +367,8 @@ fn finish(
     };
     let head = Head { instance: header.instance, sequence: end.last, hash: end.head };
     let path = folder.join(head::FILE);
-    fs::write(&path, head.encode())
-        .and_then(|()| File::open(&path)?.sync_all())
-        .map_err(StorageError::io("write", &path))?;
-    sync_folder(&OsFileSystem, folder)?;
+    write_durable(disk, &path, &head.encode()).map_err(StorageError::io("write", &path))?;
+    sync_folder(disk, folder)?;
     Ok(CopiedJournal { instance: header.instance, floor, segments })
 }
 
@@ -453,9 +464,7 @@ fn link_or_copy(disk: &dyn FileSystem, from: &Path, to: &Path) -> io::Result<()>
     if disk.link(from, to).is_ok() {
         return Ok(());
     }
-    let mut writer = SequentialWriter::create(disk, to)?;
-    io::copy(&mut File::open(from)?, &mut writer)?;
-    writer.file.sync()
+    copy_durable(disk, from, to)
 }
 
 fn sync_folder(disk: &dyn FileSystem, folder: &Path) -> Result<(), StorageError> {
