@@ -116,3 +116,31 @@ impl StateCache {
         self.last.range((subject.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::{Event, PublishedEvent, Timestamp};
+
+    use super::*;
+    use crate::limits::STATE_TOPICS_MAX;
+
+    /// How many orders are remembered of so many, and the oldest of them.
+    fn remembered(topics_max: usize, orders: u64) -> (usize, CacheKey) {
+        let mut cache = StateCache::new(topics_max);
+        let event = Event::Order(Arc::new(samples::order(1)));
+        let message = EventMessage::new(PublishedEvent { sequence: 1, at: Timestamp(1), event }, 1, None);
+        (1..=orders).for_each(|id| cache.update(CacheKey::Order(OrderId(id), Aspect::Whole), &message));
+        (cache.last.len(), cache.last.keys().next().unwrap().clone())
+    }
+
+    /// Each order has one topic here.
+    #[test]
+    fn a_limit_above_the_default_is_used_up_before_the_oldest_orders_give_way() {
+        let oldest = |id| CacheKey::Order(OrderId(id), Aspect::Whole);
+        let (default, raised) = (STATE_TOPICS_MAX, 2 * STATE_TOPICS_MAX);
+        let orders = raised as u64;
+        assert_eq!(remembered(default, orders), (default, oldest(orders - default as u64 + 1)));
+        assert_eq!(remembered(raised, orders), (raised, oldest(1)));
+        assert_eq!(remembered(raised, orders + 1), (raised, oldest(2)));
+    }
+}

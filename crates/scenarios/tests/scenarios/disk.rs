@@ -20,6 +20,9 @@ use crate::test_platform::{self, AAPL, TestPlatform, TraderClient, body_of, int_
 /// The thread of the venue that trades AAPL.
 const VENUE: &str = "SIMULATED-ALPHA";
 
+/// The thread that writes the read model.
+const READ_MODEL: &str = "read-model";
+
 /// More orders than a journal takes whose syncs fail from the twentieth on.
 const ORDERS_MAX: usize = 100;
 
@@ -104,6 +107,35 @@ fn a_kill_while_the_disk_hangs_keeps_orders_that_were_not_sent_from_leaving() {
     assert_eq!(held_back["reason"], json!(reason));
     client.wait_for_status("resting", "CANCELED");
     assert_eq!(client.get_json("/rest/risk/state")[0]["state"], json!("HALTED"));
+    server.stop();
+    assert_agree(desk.data());
+}
+
+/// The write of SQLite takes longer than any scenario: orders are answered, sent and filled all the same, and history says that it
+/// is behind until the disk answers again.
+#[test]
+fn a_disk_that_hangs_under_the_read_model_does_not_stop_trading() {
+    const ORDERS: usize = 40;
+    if !fault_injector::is_possible() {
+        return;
+    }
+    let desk = TestPlatform::new();
+    let server = desk.start();
+    let mut client = server.client();
+    let meddler = inject(&server, READ_MODEL, "pwrite64", DiskFault::Delay);
+    for number in 0..ORDERS {
+        assert_eq!(send(&mut client, &format!("held-{number}")), Some(200));
+    }
+    for number in 0..ORDERS {
+        client.wait_for_status(&format!("held-{number}"), "SUBMITTED");
+    }
+    assert_eq!(client.get("/rest/history/order?text=held-").unwrap().status, 503);
+    drop(meddler);
+    let is_complete = || {
+        let found = client.get("/rest/history/order?text=held-").unwrap();
+        (found.status == 200).then(|| body_of(&found).as_array().unwrap().len()).filter(|found| *found == ORDERS)
+    };
+    wait_for("history to have every order", is_complete);
     server.stop();
     assert_agree(desk.data());
 }
