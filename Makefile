@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -97,6 +97,9 @@ BINANCE_FAULTS := taken-unknown not-taken-unknown cut-answer late-query late-req
 
 rules-under-faults: build ## every rule of the conformance kit at Binance spot under each fault of the lab: kept, or admitted (FAULTS=)
 	RIALTO_RULE_FAULTS="$(strip $(or $(FAULTS),$(BINANCE_FAULTS)))" cargo test -p adapter-binance --test lab under_any_fault -- --nocapture
+
+kill-fix: build ## kill a Rialto, the Rialto that is its FIX venue and the line between them 1,000 times while orders are on their way (KILLS=)
+	RIALTO_FIX_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios rialto_behind_rialto -- --nocapture
 
 venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
 	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture

@@ -27,6 +27,7 @@ mod fix_orders;
 mod quickfix;
 mod fix_venue;
 mod fix_prices;
+mod rialto_venue;
 mod fix_examples;
 mod topics_examples;
 mod value_history;
