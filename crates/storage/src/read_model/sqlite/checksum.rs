@@ -124,11 +124,6 @@ pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     TABLES.iter().try_for_each(|table| fill_table(connection, table))
 }
 
-/// Gives the rows of one table anew what their checksums are now.
-pub(crate) fn backfill_table(connection: &Connection, name: &str) -> rusqlite::Result<()> {
-    TABLES.iter().filter(|table| table.name == name).try_for_each(|table| fill_table(connection, table))
-}
-
 fn fill_table(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
     let Table { name, columns, key } = table;
     let read = format!("SELECT {}, {} FROM {name}", columns.join(", "), key.join(", "));

@@ -148,7 +148,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         search::backfill(&transaction)?;
     }
     if (1..TRANSACTION_SEARCH_STEP).contains(&seen) {
-        search::backfill_transactions(&transaction)?;
+        search::backfill_transactions(&transaction, seen >= CHECKSUM_STEP)?;
     }
     if (1..CHECKSUM_STEP).contains(&seen) {
         checksum::backfill(&transaction)?;

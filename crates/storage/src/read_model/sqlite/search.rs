@@ -4,7 +4,7 @@
 use bus::history::{OrderSearch, PageRequest, SortOrder, TextSearch, TransactionSearch};
 use domain::query::Filter;
 use domain::{Order, Transaction};
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, params};
 
 use super::checksum;
@@ -31,18 +31,27 @@ pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Gives the transactions of an older file what they are searched by, and their checksums that cover it.
-pub(crate) fn backfill_transactions(connection: &Connection) -> rusqlite::Result<()> {
-    let rows = "SELECT id, payload FROM transactions JOIN events USING (sequence, ordinal)";
+/// Gives the transactions of an older file what they are searched by, and their checksums that cover it. Where rows had checksums
+/// before, a row that does not match its own keeps it: it was damaged, and stays so.
+pub(crate) fn backfill_transactions(connection: &Connection, had_checksums: bool) -> rusqlite::Result<()> {
+    let rows = "SELECT id, payload, sequence, ordinal, at, class, events.checksum,
+        id, sequence, ordinal, strategy, account, security, transactions.checksum
+        FROM transactions JOIN events USING (sequence, ordinal)";
     let mut booked = connection.prepare(rows)?;
-    let mut update = connection.prepare("UPDATE transactions SET words = ?2 WHERE id = ?1")?;
+    let mut update = connection.prepare("UPDATE transactions SET words = ?2, checksum = ?3 WHERE id = ?1")?;
     let mut rows = booked.query([])?;
     while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
+        let is_damaged = checksum::check(row, 1..6).and_then(|()| checksum::check(row, 7..13)).is_err();
+        if had_checksums && is_damaged {
+            continue;
+        }
         let transaction: Transaction = super::rows::decode(row)?;
-        update.execute(params![id, transaction_words(&transaction)])?;
+        let words = transaction_words(&transaction);
+        let mut values: Vec<_> = (7..13).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
+        values.push(ValueRef::Text(words.as_bytes()));
+        update.execute(params![row.get::<_, i64>(0)?, words, checksum::checksum_of(&values)])?;
     }
-    checksum::backfill_table(connection, "transactions")
+    Ok(())
 }
 
 /// A statement with the values of its parameters.
