@@ -26,10 +26,10 @@ use domain::{
 use read_model_postgres::{Database, PostgresRowStore, PostgresRows, PostgresUrl};
 use scenarios::postgres::{PASSWORD, PostgresServer};
 use scenarios::wait::wait_for;
-use storage::ReadModel;
 use storage::journal::InstanceId;
 use storage::lock::DataDirLock;
 use storage::read_model::CatchUpStep;
+use storage::{ReadModel, StorageError};
 use tempfile::TempDir;
 
 use searches::{searches, transaction_searches};
@@ -49,19 +49,18 @@ fn sqlite(folder: &Path, journal_end: u64) -> ReadModel {
 }
 
 fn postgres(url: &str) -> impl Fn(&Path, u64) -> ReadModel {
-    postgres_on(url, |sequence| Some(time_of(sequence)))
+    postgres_on(url, |sequence| Ok(Some(time_of(sequence))))
 }
 
-/// Of a journal that stamped its inputs at these times.
+/// Of a journal that answers so when it is asked for the time of an input.
 fn postgres_on(
     url: &str,
-    input_time: impl Fn(u64) -> Option<Timestamp> + Clone + Send + 'static,
+    input_time: impl Fn(u64) -> Result<Option<Timestamp>, StorageError> + Clone + Send + 'static,
 ) -> impl Fn(&Path, u64) -> ReadModel {
     let url = PostgresUrl::parse(url).unwrap();
     move |folder, journal_end| {
         let (database, input_time) = (Database::new(url.clone()).unwrap(), input_time.clone());
-        let store =
-            PostgresRowStore::new(database.clone(), INSTANCE, Box::new(move |sequence| Ok(input_time(sequence))));
+        let store = PostgresRowStore::new(database.clone(), INSTANCE, Box::new(input_time));
         let rows = PostgresRows::new(database);
         let lock = DataDirLock::acquire(folder).unwrap();
         ReadModel::connect(&lock, journal_end, Box::new(store), Arc::new(rows)).unwrap()
@@ -453,6 +452,22 @@ fn a_damaged_row_is_never_an_answer_and_all_rows_are_written_anew() {
     assert_eq!(answers(&model, INPUTS), before);
 }
 
+/// The newest event is below the floor, so the journal cannot be asked for it: the database is taken as it is, and goes on.
+#[test]
+fn beside_a_journal_that_was_pruned_the_database_goes_on() {
+    let fixture = PostgresFixture::new();
+    let (folder, url, story) = (tempfile::tempdir().unwrap(), fixture.server.url(), story());
+    let model = postgres(&url)(folder.path(), INPUTS);
+    replay(&model, &story);
+    wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
+    let before = answers(&model, INPUTS);
+    model.stop().unwrap();
+    drop(model);
+    let model = postgres_on(&url, |_| Err(StorageError::Pruned { floor: INPUTS }))(folder.path(), INPUTS);
+    wait_for("the database", || (model.applied() == INPUTS).then_some(()));
+    assert_eq!((model.failure(), answers(&model, INPUTS)), (None, before));
+}
+
 #[test]
 fn what_is_not_of_this_journal_is_refused_with_the_reason_and_left_alone() {
     let fixture = PostgresFixture::new();
@@ -463,7 +478,7 @@ fn what_is_not_of_this_journal_is_refused_with_the_reason_and_left_alone() {
     wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
     let other = tempfile::tempdir().unwrap();
     let refused_on = |input_time: fn(u64) -> Option<Timestamp>, reason: &str| {
-        let model = postgres_on(&url, input_time)(other.path(), INPUTS);
+        let model = postgres_on(&url, move |sequence| Ok(input_time(sequence)))(other.path(), INPUTS);
         wait_for(reason, || model.failure().filter(|failure| failure.contains(reason)));
     };
     let refused = |reason: &str| refused_on(|sequence| Some(time_of(sequence)), reason);
