@@ -11,6 +11,7 @@ pub mod listings;
 pub mod connection;
 pub mod recording;
 pub mod credentials;
+pub mod signing;
 pub mod file_write;
 pub mod network_venue;
 

@@ -1,7 +1,7 @@
 //! Requests: what is asked of the venue, before it is stamped, signed and encoded.
 
 pub mod parameters;
-pub mod signing;
+pub use adapter_kit::signing;
 pub mod calls;
 pub mod encoding;
 

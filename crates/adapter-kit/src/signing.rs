@@ -1,12 +1,13 @@
-//! Signatures of requests: HMAC-SHA256 in hexadecimal, RSA (PKCS#1 v1.5 with SHA-256) and Ed25519 in Base64.
+//! Signatures of requests and log-ons: HMAC-SHA256, RSA (PKCS#1 v1.5 with SHA-256) and Ed25519.
 
 use std::fmt;
 
-use adapter_kit::credentials::{ExposeSecret, SecretString, SigningKey, VenueCredentials};
 use base64ct::{Base64, Encoding};
 use ring::hmac;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
+
+use crate::credentials::{ExposeSecret, SecretString, SigningKey, VenueCredentials};
 
 const PEM_BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const PEM_END: &str = "-----END PRIVATE KEY-----";
@@ -20,6 +21,31 @@ pub enum SigningKeyError {
     Kind,
     /// The key could not sign, which does not depend on the request.
     Unusable,
+}
+
+/// What a key signs by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SigningAlgorithm {
+    Hmac,
+    Rsa,
+    Ed25519,
+}
+
+impl SigningAlgorithm {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hmac => "HMAC",
+            Self::Rsa => "RSA",
+            Self::Ed25519 => "Ed25519",
+        }
+    }
+}
+
+/// How a signature is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureText {
+    Base64,
+    Hex,
 }
 
 /// Signs requests with one API key.
@@ -54,24 +80,39 @@ impl RequestSigner {
         matches!(self.key, PreparedKey::Ed25519(_))
     }
 
+    /// HMAC in hexadecimal, others in Base64.
     pub fn sign(&self, payload: &str) -> Result<String, SigningKeyError> {
+        let encoding =
+            if matches!(self.key, PreparedKey::Hmac(_)) { SignatureText::Hex } else { SignatureText::Base64 };
+        self.sign_as(encoding, payload)
+    }
+
+    pub fn sign_as(&self, encoding: SignatureText, payload: &str) -> Result<String, SigningKeyError> {
+        let signature = self.signature(payload.as_bytes())?;
+        Ok(match encoding {
+            SignatureText::Base64 => Base64::encode_string(&signature),
+            SignatureText::Hex => hexadecimal(&signature),
+        })
+    }
+
+    fn signature(&self, payload: &[u8]) -> Result<Vec<u8>, SigningKeyError> {
         match &self.key {
-            PreparedKey::Hmac(key) => Ok(hexadecimal(hmac::sign(key, payload.as_bytes()).as_ref())),
-            PreparedKey::Ed25519(key) => Ok(Base64::encode_string(key.sign(payload.as_bytes()).as_ref())),
+            PreparedKey::Hmac(key) => Ok(hmac::sign(key, payload).as_ref().to_vec()),
+            PreparedKey::Ed25519(key) => Ok(key.sign(payload).as_ref().to_vec()),
             PreparedKey::Rsa(key) => {
                 let mut signature = vec![0; key.public().modulus_len()];
-                key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), payload.as_bytes(), &mut signature)
+                key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), payload, &mut signature)
                     .map_err(|_| SigningKeyError::Unusable)?;
-                Ok(Base64::encode_string(&signature))
+                Ok(signature)
             }
         }
     }
 
-    fn kind(&self) -> &'static str {
+    pub fn algorithm(&self) -> SigningAlgorithm {
         match self.key {
-            PreparedKey::Hmac(_) => "HMAC",
-            PreparedKey::Rsa(_) => "RSA",
-            PreparedKey::Ed25519(_) => "Ed25519",
+            PreparedKey::Hmac(_) => SigningAlgorithm::Hmac,
+            PreparedKey::Rsa(_) => SigningAlgorithm::Rsa,
+            PreparedKey::Ed25519(_) => SigningAlgorithm::Ed25519,
         }
     }
 }
@@ -95,7 +136,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 impl fmt::Debug for RequestSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RequestSigner({})", self.kind())
+        write!(f, "RequestSigner({})", self.algorithm().name())
     }
 }
 
