@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 /// A period begins at most a week and a day before the given time.
 const DAYS_SEARCHED: i64 = 8;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     pub hours: SessionHours,
     pub zone: TimeZone,
@@ -44,6 +44,20 @@ impl SessionPeriod {
 impl Schedule {
     pub fn non_stop() -> Self {
         Self { hours: SessionHours::NonStop, zone: TimeZone::UTC }
+    }
+
+    /// Start and end are times of the day (`08:30:00`) or of the week (`SUN 17:00:00`); equal times of the day are whole days.
+    pub fn parse(start: &str, end: &str, zone: &str) -> Result<Self, String> {
+        let zone = TimeZone::get(zone).map_err(|_| format!("{zone} is no time zone"))?;
+        let hours = match (time_of_week(start)?, time_of_week(end)?) {
+            ((None, start), (None, end)) if start == end => SessionHours::WholeDays,
+            ((None, start), (None, end)) => SessionHours::Daily { start, end },
+            ((Some(first), start), (Some(last), end)) => {
+                SessionHours::Weekly { start: (first, start), end: (last, end) }
+            }
+            _ => return Err("a day of the week belongs to both times or to none".to_owned()),
+        };
+        Ok(Self { hours, zone })
     }
 
     /// The period that is open at this time, if one is.
@@ -94,6 +108,23 @@ impl Schedule {
     }
 }
 
+fn time_of_week(text: &str) -> Result<(Option<Weekday>, civil::Time), String> {
+    let (day, time) = text.split_once(' ').map_or((None, text), |(day, time)| (Some(day), time));
+    let weekday = match day {
+        None => None,
+        Some("MON") => Some(Weekday::Monday),
+        Some("TUE") => Some(Weekday::Tuesday),
+        Some("WED") => Some(Weekday::Wednesday),
+        Some("THU") => Some(Weekday::Thursday),
+        Some("FRI") => Some(Weekday::Friday),
+        Some("SAT") => Some(Weekday::Saturday),
+        Some("SUN") => Some(Weekday::Sunday),
+        Some(other) => return Err(format!("{other} is no day of the week such as MON")),
+    };
+    let time = civil::Time::strptime("%H:%M:%S", time);
+    Ok((weekday, time.map_err(|_| format!("{text} is no time such as 08:30:00 or SUN 17:00:00"))?))
+}
+
 fn day(date: Date, later: i64) -> Option<Date> {
     date.checked_add(jiff::Span::new().try_days(later).ok()?).ok()
 }
@@ -108,6 +139,23 @@ fn days_of_week(start: (Weekday, civil::Time), end: (Weekday, civil::Time)) -> i
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schedule_is_read_from_texts() {
+        let hours = |start, end| Schedule::parse(start, end, "America/New_York").map(|schedule| schedule.hours);
+        let (at, to) = (civil::time(8, 30, 0, 0), civil::time(17, 0, 0, 0));
+        assert_eq!(hours("08:30:00", "17:00:00"), Ok(SessionHours::Daily { start: at, end: to }));
+        assert_eq!(hours("00:00:00", "00:00:00"), Ok(SessionHours::WholeDays));
+        let weekly = SessionHours::Weekly { start: (Weekday::Sunday, to), end: (Weekday::Friday, to) };
+        assert_eq!(hours("SUN 17:00:00", "FRI 17:00:00"), Ok(weekly));
+        assert_eq!(
+            hours("SUN 17:00:00", "17:00:00"),
+            Err("a day of the week belongs to both times or to none".to_owned())
+        );
+        assert_eq!(hours("DAY 17:00:00", "17:00:00"), Err("DAY is no day of the week such as MON".to_owned()));
+        assert_eq!(hours("5 pm", "17:00:00"), Err("5 is no day of the week such as MON".to_owned()));
+        assert_eq!(Schedule::parse("08:30:00", "17:00:00", "Moon").unwrap_err(), "Moon is no time zone");
+    }
     use proptest::prelude::*;
 
     fn at(text: &str) -> UtcTimestamp {

@@ -3,12 +3,28 @@
 
 use super::connection_state::{ConnectionState, LogonRequest, OutOfOrderMessage};
 use super::{Actions, DisconnectReason, FixSession, LogonPhase, SessionAction};
-use crate::codec::{FixMessage, UtcTimestamp};
+use crate::codec::{FixMessage, OutgoingMessage, UtcTimestamp};
 use crate::message_store::{MessageStore, SeqNum, StoreError, Traffic};
 use crate::reject::{MessageFault, SessionRejectReason};
 use crate::settings::{ConnectionType, FixCredentials};
 use crate::tag;
 use std::cmp::Ordering;
+use std::fmt;
+
+/// Adds to the Logon of an initiator what its peer wants besides, such as a signature of the header.
+pub trait LogonWriter: fmt::Debug + Send + Sync {
+    fn write(&self, header: &LogonHeader<'_>, logon: &mut OutgoingMessage);
+}
+
+/// The header that a Logon will have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogonHeader<'a> {
+    pub sender: &'a str,
+    pub target: &'a str,
+    pub number: SeqNum,
+    /// SendingTime (52) as it is written.
+    pub sending_time: String,
+}
 
 impl<S: MessageStore> FixSession<S> {
     /// A socket is open: an acceptor waits for the Logon, an initiator sends it.
@@ -47,6 +63,17 @@ impl<S: MessageStore> FixSession<S> {
         self.draft_logon(self.connection.reset_sent, next_expected);
         if let Some(FixCredentials { username, password }) = credentials {
             self.draft.field(tag::USERNAME, username).field(tag::PASSWORD, password);
+        }
+        if let Some(writer) = self.logon_writer.clone() {
+            let mut sending_time = Vec::new();
+            self.wall(now).write(self.settings.fraction_digits, &mut sending_time);
+            let header = LogonHeader {
+                sender: &self.settings.id.sender,
+                target: &self.settings.id.target,
+                number: self.store.next_outgoing(),
+                sending_time: String::from_utf8_lossy(&sending_time).into_owned(),
+            };
+            writer.write(&header, &mut self.draft);
         }
         self.transmit(now, Traffic::Session, actions).map(drop)
     }

@@ -12,6 +12,7 @@ mod timers;
 
 pub use actions::{Actions, DisconnectReason, SessionAction};
 pub use connection_state::{LogonPhase, OUT_OF_ORDER_BYTES_MAX, OUT_OF_ORDER_MESSAGES_MAX};
+pub use logon::{LogonHeader, LogonWriter};
 pub use outbound::SendError;
 pub use resend::RESEND_CHUNK;
 
@@ -43,6 +44,8 @@ pub struct FixSession<S> {
     replay: FixDecoder,
     /// By how much the wall is ahead of the time that the driver passes.
     wall_ahead_nanos: i64,
+    /// Of an initiator whose peer wants more than the standard's fields.
+    logon_writer: Option<Arc<dyn LogonWriter>>,
 }
 
 /// Status for operators.
@@ -74,7 +77,13 @@ impl<S: MessageStore> FixSession<S> {
             draft: OutgoingMessage::default(),
             replay: FixDecoder::new(),
             wall_ahead_nanos: 0,
+            logon_writer: None,
         }
+    }
+
+    /// An initiator's Logon gets further fields.
+    pub fn with_logon_writer(self, logon_writer: Arc<dyn LogonWriter>) -> Self {
+        Self { logon_writer: Some(logon_writer), ..self }
     }
 
     /// Where the driver's time is not the wall's: SendingTime (52) is, because peers compare it with theirs. Everything
