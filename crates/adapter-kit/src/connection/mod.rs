@@ -13,5 +13,5 @@ pub use address::{InvalidVenueUrl, VenueUrl};
 pub use dialer::{DialError, Dialer, PROXY_HEADER_BYTES_MAX, ProxyServer, VenueStream};
 pub use http::{VenueHttp, VenueHttpLimits};
 pub use message::{RequestFailure, SocketMessage, VenueRequest, VenueResponse};
-pub use tls::{TlsRoots, TlsRootsError, tls_config};
+pub use tls::{ClientIdentity, TlsRoots, TlsRootsError, tls_config, tls_config_of};
 pub use websocket::{SocketError, SocketLimits, VenueSocket};
