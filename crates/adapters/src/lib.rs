@@ -5,6 +5,7 @@
 
 pub mod host;
 mod request_fence;
+mod second_way;
 pub mod conformance;
 pub mod first_contact;
 pub mod paper;
@@ -19,6 +20,7 @@ pub use conformance::{Harness, RuleOutcome, check, check_under_fault};
 pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, first_contact};
 pub use host::{AdapterHost, VenueBackoff};
 pub use paper::{PaperAdapter, PriceSession};
+pub use second_way::SecondWay;
 pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};

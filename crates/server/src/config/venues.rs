@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use adapters::venue_type::{SettingProblem, VenueSetting, VenueSettings, VenueType};
+use adapters::SecondWay;
+use adapters::venue_type::{
+    OpenVenue, OpenVenueError, OrderMode, SettingProblem, VenueContext, VenueSetting, VenueSettings, VenueType,
+};
 use domain::AdapterName;
 
 use super::effective::{ConfigLine, ConfigReader, VENUE_PREFIX};
@@ -13,11 +16,16 @@ use crate::input_problem::Problems;
 use crate::venues::venue_types;
 use wire::nearest::nearest;
 
+/// Setting of a venue that names another one.
+const RECOVERY_VENUE: &str = "recoveryVenue";
+
 /// A venue with its checked settings.
 #[derive(Clone)]
 pub struct ConfiguredVenue {
     pub kind: &'static dyn VenueType,
     pub settings: VenueSettings,
+    /// The venue that is asked about its orders (`recoveryVenue`); it trades nothing itself.
+    recovery: Option<Box<ConfiguredVenue>>,
     origins: BTreeMap<&'static str, ConfigOrigin>,
 }
 
@@ -29,6 +37,15 @@ impl ConfiguredVenue {
 
     pub fn adapter(&self) -> AdapterName {
         AdapterName::new(&self.adapter_type(), Some(self.settings.name()))
+    }
+
+    /// Opens it, with the venue that it asks about its orders.
+    pub(crate) fn open(&self, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
+        let opened = self.kind.open(&self.settings, context)?;
+        let Some(recovery) = &self.recovery else { return Ok(opened) };
+        let other = recovery.kind.open(&recovery.settings, context)?;
+        let adapter = Box::new(SecondWay::new(opened.adapter, other.adapter));
+        Ok(OpenVenue { adapter, ..opened })
     }
 
     /// Adds problems of settings, each with the place where it is written.
@@ -57,7 +74,35 @@ pub(super) fn read(reader: &mut ConfigReader) -> Vec<ConfiguredVenue> {
             Err(reason) => reader.add_problem(&entry.origin, reason),
         }
     }
-    sections.iter().filter_map(|section| section.configure(reader)).collect()
+    let venues = sections.iter().filter_map(|section| section.configure(reader)).collect();
+    with_recovery(venues, reader)
+}
+
+/// Venues that others ask about their orders are part of these, and none by themselves.
+fn with_recovery(venues: Vec<ConfiguredVenue>, reader: &mut ConfigReader) -> Vec<ConfiguredVenue> {
+    let named = |venue: &ConfiguredVenue| venue.settings.text(RECOVERY_VENUE).map(str::to_owned);
+    let asked: Vec<String> = venues.iter().filter_map(named).collect();
+    let (others, mut venues): (Vec<_>, Vec<_>) =
+        venues.into_iter().partition(|venue| asked.contains(&venue.settings.name().to_string()));
+    for venue in &mut venues {
+        let Some(name) = named(venue) else { continue };
+        let other = others.iter().find(|other| **other.settings.name() == *name);
+        let reason = match other {
+            None => format!("there is no venue '{name}'"),
+            Some(other) if other.kind.name() == venue.kind.name() => {
+                format!("'{name}' is of type {} too, and must be another protocol", other.kind.name())
+            }
+            Some(other) if other.kind.order_mode(&other.settings) != OrderMode::Live => {
+                format!("'{name}' does not reach the account of this venue: it is simulated or paper")
+            }
+            Some(other) => {
+                venue.recovery = Some(Box::new(other.clone()));
+                continue;
+            }
+        };
+        venue.add_problems(vec![SettingProblem { key: RECOVERY_VENUE, reason }], &mut reader.problems);
+    }
+    venues
 }
 
 /// The name of the venue and the key of its setting.
@@ -99,7 +144,7 @@ impl VenueSection<'_> {
         let origins = winners.iter().map(|(key, entry)| (*key, entry.origin.clone())).collect();
         match VenueSettings::read(self.name, &tables, &texts) {
             Ok(settings) => {
-                let venue = ConfiguredVenue { kind, settings, origins };
+                let venue = ConfiguredVenue { kind, settings, recovery: None, origins };
                 venue.add_problems(kind.check(&venue.settings), &mut reader.problems);
                 reader.add_lines(tables.into_iter().flatten().map(|setting| line(&venue, setting)));
                 Some(venue)

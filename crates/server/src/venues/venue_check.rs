@@ -194,7 +194,7 @@ impl VenueCheck<'_> {
             last_prices: &BTreeMap::new(),
             opening_cash: self.config.demo_opening_cash.map(|amount| Money { amount, currency }),
         };
-        let opened = self.venue.kind.open(&self.venue.settings, &context);
+        let opened = self.venue.open(&context);
         opened.map_err(|error| ExitFailure::new(Exit::Failed, format!("venue {}: {error}", context.adapter)))
     }
 

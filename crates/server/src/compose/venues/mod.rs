@@ -56,7 +56,7 @@ pub(super) fn open(
             last_prices,
             opening_cash,
         };
-        let opened = venue.kind.open(&venue.settings, &context).map_err(|error| failure(&adapter, &error))?;
+        let opened = venue.open(&context).map_err(|error| failure(&adapter, &error))?;
         let OpenVenue { adapter: venue_adapter, imports: listener, threads: own, recording: _ } = opened;
         threads.push(start(&adapter, venue_adapter, engine)?);
         threads.extend(own);
