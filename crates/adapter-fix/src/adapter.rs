@@ -14,23 +14,26 @@ use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
 
 use crate::dialect::{Dialect, OrderQuery};
+use crate::drop_copy::DropCopy;
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;
-use crate::number_store::{PassedNumbers, SharedNumbers};
+use crate::number_store::SharedNumbers;
 use crate::order_chains::SentRequest;
+use crate::report_confirmation::ReportConfirmation;
 use crate::reports::{FixTranslator, InboundMeaning};
 use crate::request_rate::RequestRate;
 use crate::requests;
 use crate::requests::{MassStatusId, OrderContext, RequestKind, RequestRefusal};
+use crate::security_list::is_about_securities;
 use crate::session::{Inbound, SessionPlan, VenueSession};
+use crate::side_session::SideSession;
+use crate::venue_securities::VenueSecurities;
 
 /// How long a connect waits for the log-on before the host may send other answers.
 const LOGON_WAIT: Duration = Duration::from_secs(2);
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;
 const NANOS_PER_MILLI: u64 = 1_000_000;
-/// How often incoming numbers are written, once the journal has their reports.
-const CONFIRM_EVERY_SECONDS: i64 = 1;
 
 /// What an adapter is made of.
 pub(crate) struct FixSetup {
@@ -44,6 +47,8 @@ pub(crate) struct FixSetup {
     pub(crate) plan: SessionPlan,
     /// A session for market data alone.
     pub(crate) price_plan: Option<SessionPlan>,
+    /// A session that only receives reports.
+    pub(crate) drop_copy_plan: Option<SessionPlan>,
 }
 
 impl FixSetup {
@@ -55,12 +60,20 @@ impl FixSetup {
             instance: self.instance,
         }
     }
+
+    fn drop_copy(&self, numbers: &Path, now: Timestamp) -> std::io::Result<Option<DropCopy>> {
+        let Some(plan) = &self.drop_copy_plan else { return Ok(None) };
+        let numbers = SharedNumbers::open(numbers, requests::utc(now))?;
+        let session = SideSession::new(self.dialect.clone(), plan.clone(), numbers.clone(), self.instance);
+        Ok(Some(DropCopy::new(session, numbers)))
+    }
 }
 
 /// Where the sequence numbers of each session are.
 pub(crate) struct SessionFiles {
     pub(crate) orders: PathBuf,
     pub(crate) prices: PathBuf,
+    pub(crate) drop_copy: PathBuf,
 }
 
 pub struct FixAdapter {
@@ -74,14 +87,15 @@ pub struct FixAdapter {
     attempts: usize,
     /// From a session that has ended.
     rest: VecDeque<Inbound>,
-    /// Numbers whose reports the engine has got, and how far the journal must be for them.
-    unconfirmed: Option<(u64, PassedNumbers)>,
-    /// When numbers are looked at again.
-    confirm_at: Option<Timestamp>,
+    confirmation: ReportConfirmation,
+    /// Absent where there is none.
+    pub(crate) drop_copy: Option<DropCopy>,
     /// Of the next mass status.
     mass_status: MassStatusId,
     /// Absent where the dialect has no market data.
     pub(crate) prices: Option<VenuePrices>,
+    /// Absent where the dialect has no list.
+    pub(crate) securities: Option<VenueSecurities>,
     pub(crate) wake: (Sender<()>, Receiver<()>),
     pub(crate) runtime: Runtime,
 }
@@ -95,18 +109,21 @@ struct RunningSession {
 impl FixAdapter {
     pub(crate) fn open(setup: FixSetup, files: &SessionFiles, now: Timestamp) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let drop_copy = setup.drop_copy(&files.drop_copy, now)?;
+        let translator = FixTranslator::new(setup.dialect.clone(), setup.instance);
         Ok(Self {
-            translator: FixTranslator::new(setup.dialect.clone(), setup.instance),
+            translator: translator.with_drop_copy(drop_copy.is_some()),
             check: MessageCheck::new(&setup.dialect),
             rate: RequestRate::new(setup.dialect.throttle),
             numbers: SharedNumbers::open(&files.orders, requests::utc(now))?,
             prices: VenuePrices::open(&setup.price_source(&files.prices), now)?,
+            securities: VenueSecurities::new(&setup.dialect, now),
             setup,
             session: None,
             attempts: 0,
             rest: VecDeque::new(),
-            unconfirmed: None,
-            confirm_at: None,
+            confirmation: ReportConfirmation::default(),
+            drop_copy,
             mass_status: MassStatusId { begun_millis: now.0.unsigned_abs() / NANOS_PER_MILLI, number: 0 },
             wake: bounded(1),
             runtime,
@@ -136,7 +153,7 @@ impl FixAdapter {
             self.rest.extend(rest.into_iter().filter(is_due));
         }
         self.translator.chains.on_disconnected();
-        (self.unconfirmed, self.confirm_at) = (None, None);
+        self.confirmation = ReportConfirmation::default();
     }
 
     pub(crate) fn send(
@@ -182,6 +199,12 @@ impl FixAdapter {
         })
     }
 
+    /// Those besides the order session.
+    fn lines(&self) -> Vec<LineKind> {
+        let reports = self.drop_copy.iter().map(|_| LineKind::Private);
+        reports.chain(self.setup.price_plan.iter().map(|_| LineKind::Prices)).collect()
+    }
+
     fn on_inbound(&mut self, now: Timestamp, inbound: Inbound, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         match inbound {
             Inbound::LoggedOn => {}
@@ -198,12 +221,15 @@ impl FixAdapter {
         Ok(())
     }
 
-    fn on_message(&mut self, now: Timestamp, frame: &[u8], sink: &mut dyn ReportSink) {
+    pub(crate) fn on_message(&mut self, now: Timestamp, frame: &[u8], sink: &mut dyn ReportSink) {
         let mut decoder = FixDecoder::new();
         // The session layer has decoded it before.
         let Ok(message) = decoder.decode(frame) else { return };
         if is_market_data(&message) {
             return self.on_price_message(now, &message, sink);
+        }
+        if is_about_securities(&message) {
+            return self.on_security_message(&message, sink);
         }
         let (at, meanings) = self.translator.translate(&message);
         for meaning in meanings {
@@ -246,20 +272,6 @@ impl FixAdapter {
             RequestKind::Status | RequestKind::MassStatus | RequestKind::MarketData => {}
         }
     }
-
-    /// What the journal has need not come again after a crash. While it takes nothing, nothing is confirmed.
-    fn confirm(&mut self, at: Timestamp, passed: Option<PassedNumbers>, sink: &dyn ReportSink) {
-        if self.confirm_at.is_some_and(|due| at < due) {
-            return;
-        }
-        if let Some((_, numbers)) = self.unconfirmed.take_if(|(reports, _)| *reports <= sink.reports_durable())
-            && let Err(error) = self.numbers.confirm_incoming(numbers)
-        {
-            tracing::warn!(venue = %self.setup.venue, %error, "sequence numbers not saved; the venue may have to resend");
-        }
-        self.unconfirmed = self.unconfirmed.or(passed.map(|numbers| (sink.reports_passed(), numbers)));
-        self.confirm_at = self.unconfirmed.map(|_| at.plus_seconds(CONFIRM_EVERY_SECONDS));
-    }
 }
 
 impl OrderSession for FixAdapter {
@@ -274,7 +286,7 @@ impl OrderSession for FixAdapter {
             request_timing: Some(RequestTiming { life_millis, read_lag_millis: dialect.recovery.read_lag_millis }),
             order_properties: dialect.orders.properties.offered(),
             replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
-            lines: self.setup.price_plan.iter().map(|_| LineKind::Prices).collect(),
+            lines: self.lines(),
             ..AdapterCapabilities::default()
         }
     }
@@ -290,6 +302,9 @@ impl OrderSession for FixAdapter {
             match running.session.inbound().recv_timeout(LOGON_WAIT) {
                 Ok(Inbound::LoggedOn) => {
                     running.is_logged_on = true;
+                    if let Some(securities) = &mut self.securities {
+                        securities.is_due = true;
+                    }
                     return Ok(());
                 }
                 Ok(Inbound::Lost(reason)) => {
@@ -354,7 +369,9 @@ impl OrderSession for FixAdapter {
         let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
         let mut mass = None;
         let outcome = match dialect.recovery.orders {
-            OrderQuery::None => SendOutcome::NotSent("venue-no-status: the venue answers no questions".into()),
+            OrderQuery::None | OrderQuery::Adapter => {
+                SendOutcome::NotSent("venue-no-status: the venue answers no questions".into())
+            }
             OrderQuery::Status => {
                 let known = self.translator.chains.inquiry_id(self.setup.instance, order);
                 let write = |context: &OrderContext<'_>| requests::order_status(dialect, ids, order, known, context);
@@ -400,22 +417,29 @@ impl OrderSession for FixAdapter {
             self.on_inbound(at, inbound, sink)?;
         }
         self.session.as_ref().ok_or_else(not_logged_on)?.session.resume();
-        self.confirm(at, passed, sink);
+        self.confirmation.confirm((&self.setup.venue, &self.numbers), at, passed, sink);
+        self.deliver_drop_copy(at, sink);
         self.deliver_prices(at, sink);
+        self.ask_for_securities(at);
         Ok(())
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        [self.confirm_at, self.prices.as_ref().and_then(VenuePrices::next_due)].into_iter().flatten().min()
+        let prices = self.prices.as_ref().and_then(VenuePrices::next_due);
+        let drop_copy = self.drop_copy.as_ref().and_then(DropCopy::next_due);
+        [self.confirmation.due(), prices, drop_copy].into_iter().flatten().min()
     }
 
     fn waker(&self) -> Receiver<()> {
         self.wake.1.clone()
     }
 
-    /// Numbers are not saved here: whether the engine has what was delivered is not known, and what it has it books once.
+    /// The drop copy stays up. Numbers are not saved here: whether the engine has what was delivered is not known, and what it has it books once.
     fn disconnect(&mut self, _: Timestamp) {
         self.end_prices();
+        if let Some(copy) = &mut self.drop_copy {
+            copy.on_orders_lost();
+        }
         self.end_session();
     }
 }

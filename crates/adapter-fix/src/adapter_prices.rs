@@ -6,8 +6,10 @@ use domain::{SecurityId, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 
 use crate::adapter::FixAdapter;
-use crate::market_data::{FeedStep, PriceLineEvent, PriceSessionLine, VenuePrices};
+use crate::market_data::{FeedStep, VenuePrices};
 use crate::requests::RequestKind;
+use crate::security_list::is_about_securities;
+use crate::side_session::{SideSession, SideSessionEvent};
 
 impl FixAdapter {
     pub(crate) fn deliver_prices(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
@@ -23,32 +25,37 @@ impl FixAdapter {
     /// A session for prices alone is down until it has logged on; a state that stays is not told again.
     fn tell_price_line(&mut self, sink: &mut dyn ReportSink) {
         let Some(prices) = &mut self.prices else { return };
-        let Some(up) = prices.own.as_ref().map(PriceSessionLine::is_up) else { return };
+        let Some(up) = prices.own.as_ref().map(SideSession::is_up) else { return };
         if prices.told_up.replace(up) != Some(up) {
             let reason = if up { None } else { Some(prices.down_reason.clone().unwrap_or("not logged on yet".into())) };
             sink.on_report(None, ReportKind::Line { line: LineKind::Prices, up, reason });
         }
     }
 
-    fn on_price_line(&mut self, at: Timestamp, event: PriceLineEvent, sink: &mut dyn ReportSink) {
+    fn on_price_line(&mut self, at: Timestamp, event: SideSessionEvent, sink: &mut dyn ReportSink) {
         let Some(prices) = &mut self.prices else { return };
         match event {
-            PriceLineEvent::Up => {
+            SideSessionEvent::Up => {
+                if let Some(securities) = &mut self.securities {
+                    securities.is_due = true;
+                }
                 let requests = prices.feed.restart_all();
                 prices.drop_waiting();
                 self.ask_for_prices(at, requests);
             }
-            PriceLineEvent::Down(reason) => {
+            SideSessionEvent::Down(reason) => {
                 prices.feed.on_line_down();
                 prices.drop_waiting();
                 prices.down_reason = Some(reason.into());
             }
-            PriceLineEvent::Skipped => self.on_prices_lost(at, sink),
-            PriceLineEvent::Message(frame) => {
+            SideSessionEvent::Skipped => self.on_prices_lost(at, sink),
+            SideSessionEvent::Message(frame) => {
                 let mut decoder = FixDecoder::new();
                 // The session layer has decoded it before.
-                if let Ok(message) = decoder.decode(&frame) {
-                    self.on_price_message(at, &message, sink);
+                match decoder.decode(&frame) {
+                    Ok(message) if is_about_securities(&message) => self.on_security_message(&message, sink),
+                    Ok(message) => self.on_price_message(at, &message, sink),
+                    Err(_) => {}
                 }
             }
         }
@@ -99,7 +106,7 @@ impl FixAdapter {
         }
     }
 
-    fn send_price_request(&mut self, at: Timestamp, request: OutgoingMessage) -> SendOutcome {
+    pub(crate) fn send_price_request(&mut self, at: Timestamp, request: OutgoingMessage) -> SendOutcome {
         match self.prices.as_ref().and_then(|prices| prices.own.as_ref()) {
             None => self.send(at, RequestKind::MarketData, Ok(request)),
             Some(line) if line.send(request) => SendOutcome::Sent,

@@ -1,5 +1,5 @@
 //! Check of a request against the dictionary of its FIX version, before it leaves. Tags that the version does not have on a
-//! message pass where the dialect adds them on purpose.
+//! message pass where the dialect adds them on purpose, and those that it leaves out need not be there.
 
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
 
@@ -9,6 +9,9 @@ use crate::requests::RequestRefusal;
 /// What stands for the header that the session adds.
 const HEADER: [(u32, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];
 
+/// What stands for fields that the dialect leaves out on purpose.
+const LEFT_OUT: [(fix::tag::Tag, &str); 4] = [(38, "1"), (54, "1"), (59, "0"), (60, "20260101-00:00:00")];
+
 /// Checks one message after the other.
 pub struct MessageCheck {
     dictionary: Dictionary,
@@ -16,6 +19,7 @@ pub struct MessageCheck {
     begin_string: &'static str,
     /// Tags of the dialect itself.
     added: Vec<fix::tag::Tag>,
+    dialect: Dialect,
 }
 
 impl MessageCheck {
@@ -26,7 +30,8 @@ impl MessageCheck {
         };
         let added = dialect.fields.iter().map(|field| field.tag).collect();
         let begin_string = dialect.version.begin_string();
-        Self { dictionary, checker: DictionaryChecker::default(), begin_string, added }
+        let dialect = dialect.clone();
+        Self { dictionary, checker: DictionaryChecker::default(), begin_string, added, dialect }
     }
 
     pub fn check(&mut self, message: &OutgoingMessage) -> Result<(), RequestRefusal> {
@@ -48,6 +53,10 @@ impl MessageCheck {
         HEADER.iter().for_each(|(tag, value)| write(&mut body, &tag.to_string(), value.as_bytes()));
         for (tag, value) in message.fields_in_order().into_iter().filter(|(tag, _)| is_checked(tag)) {
             write(&mut body, &tag.to_string(), value);
+        }
+        let msg_type = String::from_utf8_lossy(message.msg_type());
+        for (tag, value) in LEFT_OUT.iter().filter(|(tag, _)| self.dialect.omits(&msg_type, *tag)) {
+            write(&mut body, &tag.to_string(), value.as_bytes());
         }
         let mut frame = Vec::new();
         write(&mut frame, "8", self.begin_string.as_bytes());

@@ -64,6 +64,8 @@ pub(crate) struct OrderChain {
     pub cum_qty: Option<Quantity>,
     /// The newest last.
     pub fills: VecDeque<ReportedFill>,
+    /// ExecIDs (17) of reports that were told, where a drop copy tells them too; the newest last.
+    pub reports: VecDeque<String>,
     /// Oldest first.
     pub questions: VecDeque<Question>,
     /// What the last answer had as filled, where that is less than was reported.
@@ -96,6 +98,18 @@ impl OrderChain {
             self.fills.pop_front();
         }
         self.fills.push_back(fill);
+        true
+    }
+
+    /// Whether it was not told before.
+    pub(crate) fn note_report(&mut self, exec_id: &str) -> bool {
+        if self.reports.iter().any(|known| known == exec_id) {
+            return false;
+        }
+        if self.reports.len() == CHAIN_FILLS_MAX {
+            self.reports.pop_front();
+        }
+        self.reports.push_back(exec_id.to_owned());
         true
     }
 

@@ -2,7 +2,7 @@
 //! Reject (j).
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, Charge, ChargeKind, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
@@ -30,12 +30,19 @@ pub struct FixTranslator {
     pub(crate) dialect: Dialect,
     ids: ClientIds,
     pub chains: OrderChains,
+    /// Reports come over two sessions, and the second copy of one says nothing new.
+    has_drop_copy: bool,
 }
 
 impl FixTranslator {
     pub fn new(dialect: Dialect, instance: u64) -> Self {
         let ids = ClientIds::new(instance, dialect.ids.clone());
-        Self { dialect, ids, chains: OrderChains::default() }
+        Self { dialect, ids, chains: OrderChains::default(), has_drop_copy: false }
+    }
+
+    /// Whether the messages of a drop copy are translated too.
+    pub fn with_drop_copy(self, has_drop_copy: bool) -> Self {
+        Self { has_drop_copy, ..self }
     }
 
     pub fn dialect(&self) -> &Dialect {
@@ -94,6 +101,9 @@ impl FixTranslator {
         if let Some(reason) = contradiction(&self.dialect.executions, fields) {
             return unclear(Some(id.order), reason);
         }
+        if self.is_second_copy(message, id.order, fields) {
+            return Vec::new();
+        }
         let order = id.order;
         let reason = || fields.text.map(Text::from);
         match self.meant(id, fields) {
@@ -124,6 +134,14 @@ impl FixTranslator {
             ExecKind::Bust => self.on_bust(order, fields),
             ExecKind::Correct => self.on_correction(message, order, fields),
         }
+    }
+
+    /// Both sessions tell the same ExecID (17).
+    fn is_second_copy(&mut self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> bool {
+        if !self.has_drop_copy || fields.kind == ExecKind::Status {
+            return false;
+        }
+        message.text(17).is_some_and(|exec_id| !self.chains.chain(order).note_report(exec_id))
     }
 
     /// At some venues a status report confirms a request.
@@ -174,10 +192,10 @@ impl FixTranslator {
 
     fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {
         let quantity = fields.last_qty.filter(|quantity| quantity.is_positive())?;
-        let (fee, charges) = self.commission(message);
+        let (fee, charges) = self.charges(message);
         Some(VenueFill {
             order,
-            exec_id: self.exec_id(order, fields.exec_id?, fields).into(),
+            exec_id: self.exec_id(order, &self.scoped(message, fields.exec_id?)?, fields).into(),
             quantity,
             price: fields.last_px?,
             at: fields.at,
@@ -198,6 +216,21 @@ impl FixTranslator {
         match fields.at.filter(|_| is_void) {
             Some(at) => format!("{id}@{}", at.0),
             None => id,
+        }
+    }
+
+    /// Where ids are unique in a symbol alone, it stands before them.
+    fn scoped(&self, message: &FixMessage<'_>, exec_id: &str) -> Option<String> {
+        match self.dialect.executions.exec_ids_of_symbol {
+            true => Some(format!("{}:{exec_id}", message.text(55)?)),
+            false => Some(exec_id.to_owned()),
+        }
+    }
+
+    fn charges(&self, message: &FixMessage<'_>) -> (Option<Amount>, Vec<Charge>) {
+        match self.dialect.executions.misc_fees {
+            true => (None, misc_fees(message)),
+            false => self.commission(message),
         }
     }
 
@@ -395,11 +428,30 @@ fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Te
     }
 }
 
-/// LastLiquidityInd (851). Other values, such as an execution that was routed on, tell neither.
+/// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry; a fee of nothing is none.
+fn misc_fees(message: &FixMessage<'_>) -> Vec<Charge> {
+    let mut amount = None;
+    let mut charges = Vec::new();
+    for field in message.fields() {
+        let text = std::str::from_utf8(field.value).unwrap_or_default();
+        match field.tag {
+            137 => amount = Decimal::from_str_exact(text).ok().map(Amount).filter(|amount| !amount.0.is_zero()),
+            138 => charges.extend(amount.take().zip(text.parse().ok()).map(|(amount, currency)| Charge {
+                amount,
+                currency,
+                kind: ChargeKind::ExecutionCommission,
+            })),
+            _ => {}
+        }
+    }
+    charges
+}
+
+/// LastLiquidityInd (851), else AggressorIndicator (1057). Other values, such as an execution that was routed on, tell neither.
 fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
-    match message.get(851)? {
-        b"1" => Some(Liquidity::Maker),
-        b"2" => Some(Liquidity::Taker),
+    match (message.get(851), message.get(1057)) {
+        (Some(b"1"), _) | (None, Some(b"N")) => Some(Liquidity::Maker),
+        (Some(b"2"), _) | (None, Some(b"Y")) => Some(Liquidity::Taker),
         _ => None,
     }
 }

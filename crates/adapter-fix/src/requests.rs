@@ -4,7 +4,7 @@
 use std::fmt;
 
 use domain::order::OrderTerms;
-use domain::{Decimal, Order, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
+use domain::{Decimal, Order, OrderKind, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
@@ -53,7 +53,7 @@ pub fn new_order(
 ) -> Result<OutgoingMessage, RequestRefusal> {
     let mut message = OutgoingMessage::new(RequestKind::New.msg_type());
     message.field(11, ids.write(WireId::newest(ids.instance(), order))?);
-    write_instrument(dialect, order, context, &mut message);
+    write_instrument(dialect, RequestKind::New, order, context, &mut message);
     write_terms(dialect, order.terms, &mut message)?;
     write_properties(&dialect.orders.properties, order.properties, &mut message)?;
     write_fields(dialect, RequestKind::New, order, context, &mut message)?;
@@ -73,8 +73,10 @@ pub fn cancel(
     }
     let mut message = OutgoingMessage::new(RequestKind::Cancel.msg_type());
     write_chain(ids, order, known, &mut message)?;
-    write_instrument(dialect, order, context, &mut message);
-    message.field(38, digits(order.terms.quantity.0));
+    write_instrument(dialect, RequestKind::Cancel, order, context, &mut message);
+    if !dialect.omits(RequestKind::Cancel.msg_type(), 38) {
+        message.field(38, digits(order.terms.quantity.0));
+    }
     write_fields(dialect, RequestKind::Cancel, order, context, &mut message)?;
     Ok(message)
 }
@@ -91,7 +93,7 @@ pub fn replace(
     }
     let mut message = OutgoingMessage::new(RequestKind::Replace.msg_type());
     write_chain(ids, order, known, &mut message)?;
-    write_instrument(dialect, order, context, &mut message);
+    write_instrument(dialect, RequestKind::Replace, order, context, &mut message);
     write_terms(dialect, terms, &mut message)?;
     write_properties(&dialect.orders.properties, order.properties, &mut message)?;
     write_fields(dialect, RequestKind::Replace, order, context, &mut message)?;
@@ -169,9 +171,20 @@ fn write_order_id(order: &Order, message: &mut OutgoingMessage) {
     }
 }
 
-fn write_instrument(dialect: &Dialect, order: &Order, context: &OrderContext<'_>, message: &mut OutgoingMessage) {
-    message.field(54, dialect.orders.sides.code(order.side)).field(55, context.symbol);
-    message.time(60, utc(context.at), dialect.session.time_digits);
+fn write_instrument(
+    dialect: &Dialect,
+    kind: RequestKind,
+    order: &Order,
+    context: &OrderContext<'_>,
+    message: &mut OutgoingMessage,
+) {
+    message.field(55, context.symbol);
+    if !dialect.omits(kind.msg_type(), 54) {
+        message.field(54, dialect.orders.sides.code(order.side));
+    }
+    if !dialect.omits(kind.msg_type(), 60) {
+        message.time(60, utc(context.at), dialect.session.time_digits);
+    }
     if let Some(account) = context.account.filter(|_| dialect.orders.account) {
         message.field(1, account);
     }
@@ -182,10 +195,13 @@ fn write_terms(dialect: &Dialect, terms: OrderTerms, message: &mut OutgoingMessa
     let kind = orders.types.code(terms.kind.order_type()).ok_or_else(|| {
         RequestRefusal::new("venue-order-type", format!("the venue has no orders of type {}", terms.kind.name()))
     })?;
-    let tif = orders.times_in_force.code(terms.tif).ok_or_else(|| {
-        RequestRefusal::new("venue-tif", format!("the venue has no orders with {}", terms.tif.name()))
-    })?;
-    message.field(38, digits(terms.quantity.0)).field(40, kind).field(59, tif);
+    message.field(38, digits(terms.quantity.0)).field(40, kind);
+    if orders.market_tif || terms.kind != OrderKind::Market {
+        let tif = orders.times_in_force.code(terms.tif).ok_or_else(|| {
+            RequestRefusal::new("venue-tif", format!("the venue has no orders with {}", terms.tif.name()))
+        })?;
+        message.field(59, tif);
+    }
     if let Some(limit) = terms.kind.limit() {
         message.field(44, digits(limit.0));
     }

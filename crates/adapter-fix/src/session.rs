@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use adapter_kit::signing::RequestSigner;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use fix::{
     Application, CancelOnDisconnect, CheckRules, ConnectionType, DictionaryChoice, Direction, DisconnectReason,
     FixCredentials, FixDecoder, FixMessage, FixSession, GatewaySettings, LogonDecision, LogonTicket, OutgoingMessage,
-    Schedule, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
+    SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
 };
 use fix_net::{SessionClock, SessionHandle, TlsWrapper, run_session, session_queue};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, SessionRole};
+use crate::logon_fields::LogonFields;
 use crate::number_store::SharedNumbers;
 use crate::requests::RequestKind;
 
@@ -57,7 +59,10 @@ pub(crate) struct SessionPlan {
     pub(crate) hosts: Vec<String>,
     pub(crate) port: u16,
     pub(crate) credentials: Option<FixCredentials>,
+    /// Where the dialect signs.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
     pub(crate) tls: Option<TlsWrapper>,
+    pub(crate) role: SessionRole,
 }
 
 pub(crate) struct VenueSession {
@@ -88,6 +93,7 @@ impl VenueSession {
             logon_number: None,
         };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
+        let session = session.with_logon_writer(Arc::new(LogonFields::new(dialect, plan.role, plan.signer.clone())));
         let (handle, queue) = session_queue();
         let (stop, stopped) = watch::channel(false);
         let engine = SessionEngine::new(session, application);
@@ -128,7 +134,7 @@ fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSet
     SessionSettings {
         id: SessionId {
             begin_string: dialect.version.begin_string().to_owned(),
-            sender: plan.sender.clone(),
+            sender: sender(dialect, plan, attempt),
             target: plan.target.clone(),
         },
         role: ConnectionType::Initiator {
@@ -137,7 +143,7 @@ fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSet
             reconnect_seconds: NEVER_SECONDS,
             credentials: plan.credentials.clone(),
         },
-        schedule: Schedule::non_stop(),
+        schedule: dialect.session.schedule.clone(),
         heartbeat_seconds: dialect.session.heartbeat_seconds,
         dictionary: DictionaryChoice::None,
         validate_incoming: false,
@@ -160,6 +166,14 @@ fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSet
         use_tls: plan.tls.is_some(),
         message_log: None,
         gateway: gateway_of_none(),
+    }
+}
+
+/// Where there are several by turns, each has a number at its end.
+fn sender(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> String {
+    match dialect.session.sender_comp_ids {
+        0 | 1 => plan.sender.clone(),
+        many => format!("{}{}", plan.sender, attempt % many),
     }
 }
 
@@ -190,8 +204,15 @@ struct VenueApplication {
 
 impl VenueApplication {
     fn note_logon(&mut self, frame: &[u8]) {
-        let logon = self.decoder.decode(frame).ok().filter(|message| message.msg_type() == b"A");
-        self.logon_number = logon.and_then(|logon| logon.number(34));
+        let Ok(message) = self.decoder.decode(frame) else { return };
+        match message.msg_type() {
+            b"A" => self.logon_number = message.number(34),
+            b"3" | b"5" => {
+                let reason = message.text(58).unwrap_or("no reason is told");
+                tracing::warn!(sender = message.text(56), reason, "the venue refuses the log-on");
+            }
+            _ => {}
+        }
     }
 
     fn pass(&self, inbound: Inbound) {

@@ -1,13 +1,15 @@
 //! The venue type `fix`: its settings, and how a venue of it is opened.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use adapter_kit::connection::{TlsRoots, tls_config};
+use adapter_kit::connection::{ClientIdentity, TlsRoots, tls_config_of};
 use adapter_kit::credentials::{CredentialSource, ExposeSecret, LiveTarget, SigningKey, VenueEnvironment, check_live};
+use adapter_kit::signing::{RequestSigner, SigningAlgorithm};
 use adapters::venue_type::{
-    OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting,
-    VenueSettings, VenueType, exchange_of,
+    ListedSymbol, OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof,
+    VenueSetting, VenueSettings, VenueType, exchange_of,
 };
 use domain::ReferenceData;
 use fix::FixCredentials;
@@ -17,8 +19,12 @@ use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
 use crate::adapter::{FixAdapter, FixSetup, SessionFiles};
-use crate::dialect::{Dialect, DialectProof, LogonCredentials, SHIPPED_DIALECTS};
+use crate::dialect::{Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole};
 use crate::session::SessionPlan;
+use crate::symbol_question::ask_for_symbols;
+
+/// Permissions of anybody but the owner.
+const OTHERS: u32 = 0o077;
 
 /// The type `fix`.
 pub struct FixVenueType;
@@ -53,6 +59,18 @@ const SETTINGS: &[VenueSetting] = &[
         "",
         "Certificates that are trusted, and no others. Blank: those of the system.",
     ),
+    VenueSetting::optional(
+        "clientCertificate",
+        SettingForm::Text("a PEM file"),
+        "",
+        "Our own certificate, for a venue that wants one.",
+    ),
+    VenueSetting::optional(
+        "clientKey",
+        SettingForm::Text("a PEM file that only its owner can read"),
+        "",
+        "The private key of that certificate.",
+    ),
     VenueSetting::required("senderCompId", SettingForm::Text("a CompID"), "SenderCompID (49): who we are."),
     VenueSetting::required("targetCompId", SettingForm::Text("a CompID"), "TargetCompID (56): who the venue is."),
     VenueSetting::optional(
@@ -61,8 +79,15 @@ const SETTINGS: &[VenueSetting] = &[
             text.parse::<CredentialSource>().is_ok()
         }),
         "",
-        "Where user and password are, for a dialect that logs on with them: a TOML file with apiKey (the user) and secret (the \
-         password) that only its owner can read, a credential of systemd, or variables of the environment.",
+        "Where user and password are, or the key that signs, for a dialect that logs on with them: a TOML file with apiKey (the user) \
+         and secret (the password) or privateKey that only its owner can read, a credential of systemd, or variables of the environment.",
+    ),
+    VenueSetting::optional(
+        "recoveryVenue",
+        SettingForm::Text("the name of a venue"),
+        "",
+        "Another configured venue that is the same account by another protocol: it is asked about orders, fills and balances, and \
+         trades nothing itself. For a dialect whose recovery.orders is adapter.",
     ),
     VenueSetting::optional(
         "marketDataHost",
@@ -84,6 +109,30 @@ const SETTINGS: &[VenueSetting] = &[
     ),
     VenueSetting::optional(
         "marketDataTargetCompId",
+        SettingForm::Text("a CompID"),
+        "",
+        "TargetCompID (56) of that session. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
+        "dropCopyHost",
+        SettingForm::List(&SettingForm::Text("a host")),
+        "",
+        "Host of a drop copy session. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
+        "dropCopyPort",
+        SettingForm::Whole(1, 65_535),
+        "",
+        "Port of a drop copy session, which receives the reports of the account a second time. Without it there is none.",
+    ),
+    VenueSetting::optional(
+        "dropCopySenderCompId",
+        SettingForm::Text("a CompID"),
+        "",
+        "SenderCompID (49) of that session. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
+        "dropCopyTargetCompId",
         SettingForm::Text("a CompID"),
         "",
         "TargetCompID (56) of that session. Blank: that of the orders.",
@@ -128,13 +177,32 @@ impl VenueType for FixVenueType {
         match dialect(settings) {
             Err(reason) => problems.push(SettingProblem { key: "dialect", reason }),
             Ok(dialect) => {
-                let wants_password = dialect.logon.credentials == LogonCredentials::Password;
                 let is_loopback = live_refusal(settings, VenueEnvironment::Live, false).is_none();
-                if wants_password && settings.text("credentials").is_none() && !is_loopback {
-                    let reason = "is missing; the dialect logs on with user and password".to_owned();
+                let wanted = match dialect.logon.credentials {
+                    LogonCredentials::None => None,
+                    LogonCredentials::Password if is_loopback => None,
+                    LogonCredentials::Password => Some("user and password"),
+                    LogonCredentials::Signature(_) => Some("a signature"),
+                };
+                if let Some(wanted) = wanted.filter(|_| settings.text("credentials").is_none()) {
+                    let reason = format!("is missing; the dialect logs on with {wanted}");
                     problems.push(SettingProblem { key: "credentials", reason });
                 }
+                let asks_other = dialect.recovery.orders == OrderQuery::Adapter;
+                if asks_other != settings.text("recoveryVenue").is_some() {
+                    let reason = if asks_other {
+                        "is missing; the dialect asks another adapter about its orders (recovery.orders)"
+                    } else {
+                        "is set, and the dialect asks the FIX venue itself about orders (recovery.orders)"
+                    };
+                    problems.push(SettingProblem { key: "recoveryVenue", reason: reason.to_owned() });
+                }
             }
+        }
+        let has = |key: &str| settings.text(key).is_some();
+        if has("clientCertificate") != has("clientKey") || (has("clientKey") && !settings.is_on("tls")) {
+            let reason = "clientCertificate, clientKey and tls belong together".to_owned();
+            problems.push(SettingProblem { key: "clientCertificate", reason });
         }
         if settings.is_on("paper") {
             let reason = "is not offered: a FIX venue sends prices to the sessions of an account alone".to_owned();
@@ -148,6 +216,24 @@ impl VenueType for FixVenueType {
     fn check_reference(&self, settings: &VenueSettings, reference: &ReferenceData) -> Vec<SettingProblem> {
         let problem = |reason| SettingProblem { key: "exchange", reason };
         exchange_of(code(settings), reference).err().map(problem).into_iter().collect()
+    }
+
+    fn list_symbols(
+        &self,
+        settings: &VenueSettings,
+        context: &VenueContext<'_>,
+    ) -> Option<Result<Vec<ListedSymbol>, OpenVenueError>> {
+        let dialect = dialect(settings).ok()?;
+        let rules = dialect.security_list.clone()?;
+        let orders = match session_plan(settings, &dialect) {
+            Ok(plan) => plan,
+            Err(error) => return Some(Err(error)),
+        };
+        let Some(plan) = side_plan(settings, &orders, SessionRole::Prices) else {
+            let reason = "the list is asked for over a session for market data alone: set marketDataPort";
+            return Some(Err(OpenVenueError(reason.to_owned())));
+        };
+        Some(ask_for_symbols(&dialect, rules, plan, &context.clock).map_err(OpenVenueError))
     }
 
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
@@ -165,27 +251,10 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
     }
     let reference = context.catalogue.current();
     let exchange = exchange_of(code(settings), &reference).map_err(|reason| refused("exchange", reason))?.id;
-    let text = |key: &str| settings.text(key).unwrap_or_default().to_owned();
-    let plan = SessionPlan {
-        sender: text("senderCompId"),
-        target: text("targetCompId"),
-        hosts: settings.list("host"),
-        port: settings.value("port").unwrap_or_default(),
-        credentials: credentials(settings).map_err(|reason| refused("credentials", reason))?,
-        tls: tls(settings).map_err(|reason| refused("trustedCertificates", reason))?,
-    };
-    let price_plan = settings.value::<u16>("marketDataPort").map(|port| {
-        let hosts: Vec<String> = settings.list("marketDataHost");
-        SessionPlan {
-            sender: settings.text("marketDataSenderCompId").map_or_else(|| plan.sender.clone(), str::to_owned),
-            target: settings.text("marketDataTargetCompId").map_or_else(|| plan.target.clone(), str::to_owned),
-            hosts: if hosts.is_empty() { plan.hosts.clone() } else { hosts },
-            port,
-            ..plan.clone()
-        }
-    });
+    let plan = session_plan(settings, &dialect)?;
     let setup = FixSetup {
-        price_plan,
+        price_plan: side_plan(settings, &plan, SessionRole::Prices),
+        drop_copy_plan: side_plan(settings, &plan, SessionRole::DropCopy),
         venue: settings.name().clone(),
         feed: context.adapter.0.clone(),
         dialect,
@@ -194,9 +263,53 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
         catalogue: context.catalogue.clone(),
         plan,
     };
-    let files = SessionFiles { orders: context.file("numbers"), prices: context.file("prices.numbers") };
+    let files = SessionFiles {
+        orders: context.file("numbers"),
+        prices: context.file("prices.numbers"),
+        drop_copy: context.file("dropcopy.numbers"),
+    };
     FixAdapter::open(setup, &files, (context.clock)())
         .map_err(|error| OpenVenueError(format!("{}: {error}", files.orders.display())))
+}
+
+/// The order session.
+fn session_plan(settings: &VenueSettings, dialect: &Dialect) -> Result<SessionPlan, OpenVenueError> {
+    let refused = |key: &str, reason: String| OpenVenueError(format!("venues.{}.{key}: {reason}", settings.name()));
+    let text = |key: &str| settings.text(key).unwrap_or_default().to_owned();
+    let (credentials, signer) = match &dialect.logon.credentials {
+        LogonCredentials::None => (None, None),
+        LogonCredentials::Password => (credentials(settings).map_err(|reason| refused("credentials", reason))?, None),
+        LogonCredentials::Signature(rules) => {
+            let signer = signer(settings, rules.algorithm).map_err(|reason| refused("credentials", reason))?;
+            (None, Some(Arc::new(signer)))
+        }
+    };
+    Ok(SessionPlan {
+        role: SessionRole::Orders,
+        signer,
+        credentials,
+        sender: text("senderCompId"),
+        target: text("targetCompId"),
+        hosts: settings.list("host"),
+        port: settings.value("port").unwrap_or_default(),
+        tls: tls(settings).map_err(|reason| refused("tls", reason))?,
+    })
+}
+
+/// A session beside the order session, where it has a port.
+fn side_plan(settings: &VenueSettings, orders: &SessionPlan, role: SessionRole) -> Option<SessionPlan> {
+    let prefix = if role == SessionRole::Prices { "marketData" } else { "dropCopy" };
+    let key = |name: &str| format!("{prefix}{name}");
+    let text = |name: &str, of_orders: &String| settings.text(&key(name)).map_or(of_orders.clone(), str::to_owned);
+    let hosts: Vec<String> = settings.list(&key("Host"));
+    Some(SessionPlan {
+        port: settings.value::<u16>(&key("Port"))?,
+        sender: text("SenderCompId", &orders.sender),
+        target: text("TargetCompId", &orders.target),
+        hosts: if hosts.is_empty() { orders.hosts.clone() } else { hosts },
+        role,
+        ..orders.clone()
+    })
 }
 
 fn code(settings: &VenueSettings) -> &str {
@@ -243,6 +356,18 @@ fn credentials(settings: &VenueSettings) -> Result<Option<FixCredentials>, Strin
     }
 }
 
+fn signer(settings: &VenueSettings, wanted: SigningAlgorithm) -> Result<RequestSigner, String> {
+    let source = settings.value::<CredentialSource>("credentials").ok_or("is missing; the dialect signs its log-on")?;
+    let loaded = source.load(&|name: &str| std::env::var(name).ok()).map_err(|error| error.to_string())?;
+    let signer = RequestSigner::new(&loaded).map_err(|error| error.to_string())?;
+    match signer.algorithm() == wanted {
+        true => Ok(signer),
+        false => {
+            Err(format!("has a key for {}, and the dialect signs with {}", signer.algorithm().name(), wanted.name()))
+        }
+    }
+}
+
 fn tls(settings: &VenueSettings) -> Result<Option<TlsWrapper>, String> {
     if !settings.is_on("tls") {
         return Ok(None);
@@ -251,7 +376,21 @@ fn tls(settings: &VenueSettings) -> Result<Option<TlsWrapper>, String> {
         None => TlsRoots::System,
         Some(path) => TlsRoots::Pem(std::fs::read(path).map_err(|error| format!("{path} cannot be read: {error}"))?),
     };
-    tls_config(&roots).map(|config| Some(wrapper(config))).map_err(|error| error.to_string())
+    let identity = identity(settings)?;
+    tls_config_of(&roots, identity.as_ref()).map(|config| Some(wrapper(config))).map_err(|error| error.to_string())
+}
+
+/// Certificate and key, where both are set.
+fn identity(settings: &VenueSettings) -> Result<Option<ClientIdentity>, String> {
+    let (Some(certificate), Some(key)) = (settings.text("clientCertificate"), settings.text("clientKey")) else {
+        return Ok(None);
+    };
+    let read = |path: &str| std::fs::read(path).map_err(|error| format!("{path} cannot be read: {error}"));
+    let mode = std::fs::metadata(key).map_err(|error| format!("{key} cannot be read: {error}"))?.permissions().mode();
+    if mode & OTHERS != 0 {
+        return Err(format!("{key} can be read by others: chmod 600 {key}"));
+    }
+    Ok(Some(ClientIdentity { certificates: read(certificate)?, key: read(key)? }))
 }
 
 /// The name of the host is checked, and sent to the venue (SNI).

@@ -86,11 +86,47 @@ fn the_smallest_dialect_has_a_name_a_version_a_type_and_a_time_in_force() {
     .assert_eq(&problems("version = 'FIX.4.4'"));
 }
 
+/// Wrong in what sessions and log-ons have.
+const WRONG_SESSIONS: &str = r#"
+[session]
+senderCompIds = 0
+start = "noon"
+end = "17:00:00"
+
+[logon]
+credentials = "signature"
+
+[logon.signature]
+fields = [35, 1]
+
+[[logon.fields]]
+tag = 108
+value = "5"
+sessions = ["orders", "fun"]
+
+[[omitted]]
+tags = [11]
+"#;
+
+#[test]
+fn problems_of_sessions_and_log_ons_are_told_too() {
+    expect![[r#"
+        line 9: session.senderCompIds: is not a whole number from 1 to 10
+        line 10: session.start: noon is no time such as 08:30:00 or SUN 17:00:00
+        line 16: logon.signature.algorithm: is missing
+        line 17: logon.signature.fields: 1 cannot be signed (known: 35, 49, 56, 34, 52)
+        line 20: logon.fields[1].tag: 108 is set by the platform
+        line 22: logon.fields[1].sessions: fun is no session (known: orders, dropCopy, prices)
+        line 25: omitted[1].tags: 11 is no field that can be left out (known: 38, 54, 59, 60)
+    "#]]
+    .assert_eq(&problems(&format!("{SMALLEST}{WRONG_SESSIONS}")));
+}
+
 #[test]
 fn every_problem_is_told_with_its_field_and_line() {
     expect![[r#"
         line 2: name: is not a text of printable characters
-        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, executions, recovery, throttle, marketData)
+        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, omitted, executions, recovery, throttle, marketData, securityList)
         line 7: session.heartbeatSeconds: is not a whole number from 1 to 3600
         line 8: session.resetOnLogon: is not true or false
         line 11: logon.credentials: FIX.4.2 has no Username and Password
@@ -129,7 +165,7 @@ fn a_dialect_without_any_way_to_recover_is_refused() {
     let with = |recovery: &str| problems(&format!("{SMALLEST}{recovery}"));
     expect![[r#"
         line 8: recovery.resend: numbers that begin at 1 at each log-on leave nothing to send again (session.resetOnLogon)
-        line 7: recovery.orders: without resends the venue must be asked: status or mass-status
+        line 7: recovery.orders: without resends the venue must be asked: status, mass-status or adapter
     "#]]
     .assert_eq(&(with("[recovery]\nresend = true\n[session]\nresetOnLogon = true") + &with("[recovery]\nresend = false")));
     assert_eq!(with("[recovery]\nresend = false\norders = 'mass-status'"), "no problem\n");
@@ -176,6 +212,11 @@ fn the_schema_knows_the_same_keys_as_the_reader() {
         "[executions]\nexecIds = 'sometimes'",
         "[executions.statuses]\nZ = 'nonsense'",
         "[recovery]\norders = 'phone'",
+        "[session]\nstart = 'noon'\nend = '17:00:00'",
+        "[session]\nsenderCompIds = 0",
+        "[logon]\ncredentials = 'signature'\n[logon.signature]\nalgorithm = 'md5'",
+        "[[logon.fields]]\ntag = 1",
+        "[[omitted]]\ntags = [11]",
         "[throttle]\nmessages = 1",
     ];
     for part in wrong {

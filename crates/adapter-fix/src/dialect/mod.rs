@@ -2,15 +2,17 @@
 
 mod section;
 mod codes;
+mod logon_rules;
 mod model;
 mod parse;
 mod shipped;
 
 pub use codes::{ExecKind, OrdState};
+pub use logon_rules::{LogonCredentials, LogonField, LogonRules, SessionRole, SignatureRules};
 pub use model::{
     BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
-    LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
-    SideCodes, Throttle, TifCodes, TypeCodes,
+    MarketDataRules, OmittedFields, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SecurityListRules,
+    SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
 pub use section::{DialectError, DialectProblem};
 pub use shipped::{DIALECT_SCHEMA, SHIPPED_DIALECTS, shipped_dialect};

@@ -2,9 +2,11 @@
 
 use domain::report::RefusesRepeatedIds;
 use domain::{OrderProperty, OrderType, Side, TimeInForce};
+use fix::Schedule;
 use fix::tag::Tag;
 
 use super::codes::{ExecKind, OrdState};
+use super::logon_rules::LogonRules;
 
 /// How one venue speaks FIX.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,11 +21,15 @@ pub struct Dialect {
     pub orders: OrderRules,
     /// Fields that every message of some types has.
     pub fields: Vec<ExtraField>,
+    /// Fields of the standard that the venue does not take.
+    pub omitted: Vec<OmittedFields>,
     pub executions: ExecutionRules,
     pub recovery: RecoveryRules,
     pub throttle: Option<Throttle>,
     /// Absent where the venue sends no prices over FIX.
     pub market_data: Option<MarketDataRules>,
+    /// Absent where the venue has no security list.
+    pub security_list: Option<SecurityListRules>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,18 +76,10 @@ pub struct SessionRules {
     pub reset_on_logon: bool,
     /// Digits of a second in timestamps.
     pub time_digits: u8,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogonRules {
-    pub credentials: LogonCredentials,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogonCredentials {
-    None,
-    /// Username (553) and Password (554).
-    Password,
+    /// So many SenderCompIDs by turns, with a number at their end: for a venue that blocks one for a while after a lost connection.
+    pub sender_comp_ids: usize,
+    /// When the venue is there; numbers begin at 1 with each period.
+    pub schedule: Schedule,
 }
 
 /// Rules for ClOrdID (11).
@@ -101,6 +99,8 @@ pub struct OrderRules {
     pub account: bool,
     /// The venue itself ends DAY and GTD orders.
     pub expires: bool,
+    /// Whether market orders have TimeInForce (59).
+    pub market_tif: bool,
     pub sides: SideCodes,
     pub types: TypeCodes,
     pub times_in_force: TifCodes,
@@ -201,6 +201,13 @@ pub struct ExtraField {
     pub value: FieldValue,
 }
 
+/// Fields that some messages do not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OmittedFields {
+    pub messages: Vec<String>,
+    pub tags: Vec<Tag>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
     Constant(String),
@@ -222,16 +229,27 @@ pub struct ExecutionRules {
     /// The field that names an execution.
     pub exec_id_tag: Tag,
     pub exec_ids: ExecIdRule,
+    /// Ids are unique in a symbol alone, so it is part of them.
+    pub exec_ids_of_symbol: bool,
     /// Whether LeavesQty (151) can be relied on.
     pub leaves_qty: bool,
     /// A status report (150=I) with OrigClOrdID (41) confirms a cancel or a replace.
     pub status_confirms: bool,
     /// Commission (12) with CommCurrency (479) is the charge of a fill.
     pub commission: bool,
+    /// The group of MiscFees (136) has the charges of a fill: amount (137) and currency (138).
+    pub misc_fees: bool,
     /// Meanings of ExecType (150).
     pub exec_types: Vec<(String, ExecKind)>,
     /// Meanings of OrdStatus (39).
     pub statuses: Vec<(String, OrdState)>,
+}
+
+impl Dialect {
+    pub fn omits(&self, msg_type: &str, tag: Tag) -> bool {
+        let names = |messages: &[String]| messages.iter().any(|message| message == msg_type);
+        self.omitted.iter().any(|omitted| names(&omitted.messages) && omitted.tags.contains(&tag))
+    }
 }
 
 impl ExecutionRules {
@@ -272,6 +290,8 @@ pub enum OrderQuery {
     Status,
     /// Order Mass Status Request (AF).
     MassStatus,
+    /// Another adapter of the same venue is asked.
+    Adapter,
     None,
 }
 
@@ -303,4 +323,13 @@ pub enum BookUpdates {
     Full,
     /// A snapshot, and then changes (X).
     Incremental,
+}
+
+/// Where the filters of a listed security stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityListRules {
+    pub tick_tag: Tag,
+    pub lot_tag: Tag,
+    pub min_quantity_tag: Tag,
+    pub max_quantity_tag: Tag,
 }

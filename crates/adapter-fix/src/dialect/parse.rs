@@ -1,14 +1,16 @@
 //! A dialect from its file. Every problem is found, not only the first.
 
 use domain::report::RefusesRepeatedIds;
+use fix::Schedule;
 use fix::tag::{self, Tag};
 use toml::de::DeTable;
 
 use super::codes::{ExecKind, OrdState};
+use super::logon_rules::logon;
 use super::model::{
     BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
-    LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
-    SideCodes, Throttle, TifCodes, TypeCodes,
+    MarketDataRules, OmittedFields, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SecurityListRules,
+    SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
 use super::section::{DialectError, Problems, Section};
 
@@ -17,6 +19,9 @@ const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
 
 /// Fields of requests that follow from the order.
 const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
+
+/// Fields that say again what the venue knows of an order.
+const OMITTABLE_FIELDS: [Tag; 4] = [38, 54, 59, 60];
 
 const TAG_MAX: Tag = 999_999_999;
 
@@ -51,10 +56,12 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
             "ids",
             "orders",
             "fields",
+            "omitted",
             "executions",
             "recovery",
             "throttle",
             "marketData",
+            "securityList",
         ],
         problems,
     );
@@ -69,13 +76,15 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         description: root.text("description", problems).unwrap_or_default(),
         version,
         session,
-        logon: logon(&root.section("logon", problems), version, problems),
+        logon: logon(&root.section("logon", problems), version != FixVersion::Fix42, problems),
         ids: ids(&root.section("ids", problems), problems),
         fields: fields(root, problems),
+        omitted: omitted(root, problems),
         executions: executions(&root.section("executions", problems), version, problems),
         recovery,
         throttle: throttle(&root.section("throttle", problems), problems),
         market_data: market_data(&root.section("marketData", problems), problems),
+        security_list: security_list(&root.section("securityList", problems), version, problems),
         orders: orders(&root.section("orders", problems), problems)?,
         name: root.required_text("name", problems)?,
     };
@@ -83,22 +92,33 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
 }
 
 fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
-    section.check_keys(&["heartbeatSeconds", "resetOnLogon", "timeDigits"], problems);
+    section.check_keys(
+        &["heartbeatSeconds", "resetOnLogon", "timeDigits", "senderCompIds", "start", "end", "zone"],
+        problems,
+    );
     SessionRules {
         heartbeat_seconds: section.whole("heartbeatSeconds", 1..=3_600, problems).unwrap_or(30),
         reset_on_logon: section.flag("resetOnLogon", false, problems),
         time_digits: section.whole("timeDigits", 0..=9, problems).unwrap_or(3),
+        sender_comp_ids: section.whole("senderCompIds", 1..=10, problems).unwrap_or(1),
+        schedule: schedule(section, problems),
     }
 }
 
-fn logon(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> LogonRules {
-    section.check_keys(&["credentials"], problems);
-    let words = [("none", LogonCredentials::None), ("password", LogonCredentials::Password)];
-    let credentials = section.choice("credentials", &words, problems).unwrap_or(LogonCredentials::None);
-    if version == FixVersion::Fix42 && credentials == LogonCredentials::Password {
-        section.refuse::<()>("credentials", "FIX.4.2 has no Username and Password", problems);
-    }
-    LogonRules { credentials }
+/// Without hours the venue is always there.
+fn schedule(section: &Section<'_>, problems: &mut Problems<'_>) -> Schedule {
+    let mut text = |key| section.text(key, problems);
+    let (start, end, zone) = (text("start"), text("end"), text("zone"));
+    let (Some(start), Some(end)) = (&start, &end) else {
+        if start.is_some() || end.is_some() || zone.is_some() {
+            section.refuse::<()>("start", "start and end belong together", problems);
+        }
+        return Schedule::non_stop();
+    };
+    Schedule::parse(start, end, zone.as_deref().unwrap_or("UTC")).unwrap_or_else(|reason| {
+        section.refuse::<()>("start", &reason, problems);
+        Schedule::non_stop()
+    })
 }
 
 fn ids(section: &Section<'_>, problems: &mut Problems<'_>) -> IdRules {
@@ -119,7 +139,17 @@ fn ids(section: &Section<'_>, problems: &mut Problems<'_>) -> IdRules {
 
 fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRules> {
     section.check_keys(
-        &["cancel", "replace", "account", "expires", "sides", "types", "timesInForce", "properties"],
+        &[
+            "cancel",
+            "replace",
+            "account",
+            "expires",
+            "marketTimeInForce",
+            "sides",
+            "types",
+            "timesInForce",
+            "properties",
+        ],
         problems,
     );
     let types = types(&section.section("types", problems), problems);
@@ -138,6 +168,7 @@ fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRul
         replace: section.flag("replace", true, problems),
         account: section.flag("account", false, problems),
         expires: section.flag("expires", false, problems),
+        market_tif: section.flag("marketTimeInForce", true, problems),
         sides: SideCodes { buy: side("buy", "1", problems), sell: side("sell", "2", problems) },
         types,
         times_in_force,
@@ -187,22 +218,15 @@ fn properties(section: &Section<'_>, problems: &mut Problems<'_>) -> PropertyFie
     let mut tag_of = |key| {
         let field = section.section(key, problems);
         field.check_keys(&["tag"], problems);
-        if field.is_present() { required_tag(&field, problems) } else { None }
+        if field.is_present() { field.required_whole("tag", 1..=TAG_MAX, problems) } else { None }
     };
     let (display_quantity, min_quantity) = (tag_of("displayQuantity"), tag_of("minQuantity"));
     let post_only = if post_only.is_present() {
-        required_tag(&post_only, problems).zip(post_only.required_text("value", problems))
+        post_only.required_whole("tag", 1..=TAG_MAX, problems).zip(post_only.required_text("value", problems))
     } else {
         None
     };
     PropertyFields { post_only, display_quantity, min_quantity }
-}
-
-fn required_tag(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Tag> {
-    if !section.keys().iter().any(|(key, _)| key == "tag") {
-        return section.refuse("tag", "is missing", problems);
-    }
-    section.whole("tag", 1..=TAG_MAX, problems)
 }
 
 fn fields(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<ExtraField> {
@@ -212,15 +236,11 @@ fn fields(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<ExtraField> {
 
 fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<ExtraField> {
     section.check_keys(&["messages", "tag", "value"], problems);
-    let tag = required_tag(section, problems);
+    let tag: Option<Tag> = section.required_whole("tag", 1..=TAG_MAX, problems);
     if let Some(tag) = tag.filter(|tag| tag::is_header(*tag) || ORDER_FIELDS.contains(tag)) {
         section.refuse::<()>("tag", &format!("{tag} is set by the platform"), problems);
     }
-    let messages = section.texts("messages", problems).unwrap_or_else(|| vec!["D".to_owned(), "G".to_owned()]);
-    for message in messages.iter().filter(|message| !REQUESTS.contains(&message.as_str())) {
-        let reason = format!("{message} is no message that is sent (known: {})", REQUESTS.join(", "));
-        section.refuse::<()>("messages", &reason, problems);
-    }
+    let messages = messages(section, problems).unwrap_or_else(|| vec!["D".to_owned(), "G".to_owned()]);
     let value = section.required_text("value", problems)?;
     let value = match value.as_str() {
         "{account}" => FieldValue::Account,
@@ -236,9 +256,50 @@ fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Ext
     Some(ExtraField { messages, tag: tag?, value })
 }
 
+/// Those of requests.
+fn messages(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Vec<String>> {
+    let messages = section.texts("messages", problems)?;
+    for message in messages.iter().filter(|message| !REQUESTS.contains(&message.as_str())) {
+        let reason = format!("{message} is no message that is sent (known: {})", REQUESTS.join(", "));
+        section.refuse::<()>("messages", &reason, problems);
+    }
+    Some(messages)
+}
+
+fn omitted(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<OmittedFields> {
+    let mut all = Vec::new();
+    for section in root.sections("omitted", problems) {
+        section.check_keys(&["messages", "tags"], problems);
+        let tags = section.tags("tags", problems).unwrap_or_default();
+        if tags.is_empty() {
+            section.refuse::<()>("tags", "names no field", problems);
+        }
+        for tag in tags.iter().filter(|tag| !OMITTABLE_FIELDS.contains(tag)) {
+            section.refuse::<()>(
+                "tags",
+                &format!("{tag} is no field that can be left out (known: 38, 54, 59, 60)"),
+                problems,
+            );
+        }
+        let messages = messages(&section, problems).unwrap_or_else(|| REQUESTS.map(str::to_owned).to_vec());
+        all.push(OmittedFields { messages, tags });
+    }
+    all
+}
+
 fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> ExecutionRules {
     section.check_keys(
-        &["execIdTag", "execIds", "leavesQty", "statusConfirms", "commission", "execTypes", "statuses"],
+        &[
+            "execIdTag",
+            "execIds",
+            "execIdsOfSymbol",
+            "leavesQty",
+            "statusConfirms",
+            "commission",
+            "miscFees",
+            "execTypes",
+            "statuses",
+        ],
         problems,
     );
     let is_old = version == FixVersion::Fix42;
@@ -248,9 +309,11 @@ fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problem
         has_exec_trans_type: is_old,
         exec_id_tag: section.whole("execIdTag", 1..=TAG_MAX, problems).unwrap_or(17),
         exec_ids: section.choice("execIds", &exec_ids, problems).unwrap_or(ExecIdRule::Unique),
+        exec_ids_of_symbol: section.flag("execIdsOfSymbol", false, problems),
         leaves_qty: section.flag("leavesQty", true, problems),
         status_confirms: section.flag("statusConfirms", false, problems),
         commission: section.flag("commission", false, problems),
+        misc_fees: section.flag("miscFees", false, problems),
         exec_types: table(section, "execTypes", ExecKind::WORDS, &[ExecKind::STANDARD, of_version].concat(), problems),
         statuses: table(section, "statuses", OrdState::WORDS, OrdState::STANDARD, problems),
     }
@@ -281,7 +344,12 @@ fn recovery(
     problems: &mut Problems<'_>,
 ) -> RecoveryRules {
     section.check_keys(&["resend", "orders", "requestLifeSeconds", "readLagMillis"], problems);
-    let queries = [("status", OrderQuery::Status), ("mass-status", OrderQuery::MassStatus), ("none", OrderQuery::None)];
+    let queries = [
+        ("status", OrderQuery::Status),
+        ("mass-status", OrderQuery::MassStatus),
+        ("adapter", OrderQuery::Adapter),
+        ("none", OrderQuery::None),
+    ];
     let rules = RecoveryRules {
         resend: section.flag("resend", !session.reset_on_logon, problems),
         orders: section.choice("orders", &queries, problems).unwrap_or(OrderQuery::None),
@@ -293,7 +361,11 @@ fn recovery(
         section.refuse::<()>("resend", reason, problems);
     }
     if !rules.resend && rules.orders == OrderQuery::None {
-        section.refuse::<()>("orders", "without resends the venue must be asked: status or mass-status", problems);
+        section.refuse::<()>(
+            "orders",
+            "without resends the venue must be asked: status, mass-status or adapter",
+            problems,
+        );
     }
     if rules.orders == OrderQuery::MassStatus && version == FixVersion::Fix42 {
         section.refuse::<()>("orders", "FIX.4.2 has no Order Mass Status Request", problems);
@@ -327,4 +399,19 @@ fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Mar
         aggregated: aggregated.then(|| section.flag("aggregated", true, problems)),
         reset_on_logon: section.flag("resetOnLogon", true, problems),
     })
+}
+
+fn security_list(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> Option<SecurityListRules> {
+    section.check_keys(&["tickTag", "lotTag", "minQuantityTag", "maxQuantityTag"], problems);
+    let mut tag = |key, usual: Tag| section.whole(key, 1..=TAG_MAX, problems).unwrap_or(usual);
+    let rules = SecurityListRules {
+        tick_tag: tag("tickTag", 969),
+        lot_tag: tag("lotTag", 561),
+        min_quantity_tag: tag("minQuantityTag", 562),
+        max_quantity_tag: tag("maxQuantityTag", 1140),
+    };
+    if section.is_present() && version == FixVersion::Fix42 {
+        return section.refuse("tickTag", "FIX.4.2 has no Security List Request", problems);
+    }
+    section.is_present().then_some(rules)
 }

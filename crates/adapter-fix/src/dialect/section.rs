@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use fix::tag::Tag;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -129,6 +130,34 @@ impl<'a> Section<'a> {
         };
         let reason = format!("is not a whole number from {} to {}", range.start(), range.end());
         number.filter(|number| range.contains(number)).or_else(|| self.refuse(key, &reason, problems))
+    }
+
+    pub(super) fn required_whole<N>(
+        &self,
+        key: &str,
+        range: RangeInclusive<N>,
+        problems: &mut Problems<'_>,
+    ) -> Option<N>
+    where
+        N: std::str::FromStr + PartialOrd + fmt::Display,
+    {
+        if self.get(key).is_none() {
+            return self.refuse(key, "is missing", problems);
+        }
+        self.whole(key, range, problems)
+    }
+
+    /// Tags of fields.
+    pub(super) fn tags(&self, key: &str, problems: &mut Problems<'_>) -> Option<Vec<Tag>> {
+        let DeValue::Array(items) = self.get(key).map(Spanned::get_ref)? else {
+            return self.refuse(key, "is not a list of tags", problems);
+        };
+        let tag = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::Integer(number) => number.to_string().parse::<Tag>().ok().filter(|tag| *tag > 0),
+            _ => None,
+        };
+        let tags = items.iter().map(tag).collect::<Option<Vec<_>>>();
+        tags.or_else(|| self.refuse(key, "is not a list of tags", problems))
     }
 
     pub(super) fn choice<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems<'_>) -> Option<T> {

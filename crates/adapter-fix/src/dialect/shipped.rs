@@ -7,6 +7,7 @@ pub const SHIPPED_DIALECTS: &[(&str, &str)] = &[
     ("generic-44", include_str!("../../dialects/generic-44.toml")),
     ("generic-42", include_str!("../../dialects/generic-42.toml")),
     ("rialto", include_str!("../../dialects/rialto.toml")),
+    ("binance-spot", include_str!("../../dialects/binance-spot.toml")),
     ("quickfix-executor", include_str!("../../dialects/quickfix-executor.toml")),
     ("quickfix-executor-42", include_str!("../../dialects/quickfix-executor-42.toml")),
     ("quickfix-ordermatch", include_str!("../../dialects/quickfix-ordermatch.toml")),

@@ -8,11 +8,11 @@ use domain::{Text, Timestamp};
 use fix::OutgoingMessage;
 
 use super::feed::MarketDataFeed;
-use super::price_session::PriceSessionLine;
 use crate::dialect::Dialect;
 use crate::number_store::SharedNumbers;
 use crate::requests::utc;
 use crate::session::SessionPlan;
+use crate::side_session::SideSession;
 
 /// Requests that the rate does not allow yet are tried again after so long.
 const RETRY_SECONDS: i64 = 1;
@@ -20,7 +20,7 @@ const RETRY_SECONDS: i64 = 1;
 pub(crate) struct VenuePrices {
     pub(crate) feed: MarketDataFeed,
     /// Without a session of its own it shares that of the orders.
-    pub(crate) own: Option<PriceSessionLine>,
+    pub(crate) own: Option<SideSession>,
     /// What was said of the line of its own.
     pub(crate) told_up: Option<bool>,
     pub(crate) down_reason: Option<Text>,
@@ -49,13 +49,13 @@ impl VenuePrices {
                 let numbers = SharedNumbers::open(numbers, utc(now))?;
                 let mut dialect = source.dialect.clone();
                 dialect.session.reset_on_logon = rules.reset_on_logon;
-                Some(PriceSessionLine::new(dialect, plan.clone(), numbers, source.instance))
+                Some(SideSession::new(dialect, plan.clone(), numbers, source.instance))
             }
         };
         Ok(Some(Self::new(MarketDataFeed::new(source.feed.clone(), rules.clone(), now), own)))
     }
 
-    fn new(feed: MarketDataFeed, own: Option<PriceSessionLine>) -> Self {
+    fn new(feed: MarketDataFeed, own: Option<SideSession>) -> Self {
         Self { feed, own, told_up: None, down_reason: None, waiting: VecDeque::new(), retry_at: None }
     }
 
@@ -82,6 +82,6 @@ impl VenuePrices {
 
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         let retry = self.retry_at.filter(|_| !self.waiting.is_empty());
-        [retry, self.own.as_ref().and_then(PriceSessionLine::next_due)].into_iter().flatten().min()
+        [retry, self.own.as_ref().and_then(SideSession::next_due)].into_iter().flatten().min()
     }
 }

@@ -1,7 +1,9 @@
 //! The venue lab as a process of its own.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -12,19 +14,25 @@ use crate::test_adapter::VenueAddress;
 pub(crate) struct Lab {
     process: Child,
     ready: Value,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Lab {
     /// With nobody else in the market but the opening quotes.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With further settings.
+    pub(crate) fn start_with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(scenarios::binary::rialto());
         command.args(["venue", "serve", "--demo", "--set", "activity=off", "--data-dir"]).arg(folder.path());
+        command.args(settings.iter().flat_map(|setting| ["--set", setting]));
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { process, ready: serde_json::from_str(&line).unwrap(), _folder: folder }
+        Self { process, ready: serde_json::from_str(&line).unwrap(), folder }
     }
 
     pub(crate) fn port(&self, face: &str) -> u16 {
@@ -33,6 +41,27 @@ impl Lab {
 
     pub(crate) fn address(&self, face: &str) -> VenueAddress {
         VenueAddress { port: self.port(face), sender: "ALPHA", target: "LAB" }
+    }
+
+    /// The certificate of its encrypted faces.
+    pub(crate) fn certificate(&self) -> String {
+        self.folder.path().join("tls/cert.pem").display().to_string()
+    }
+
+    /// A file with a key of the account, for its owner alone.
+    pub(crate) fn credentials(&self, account: &str, kind: &str) -> String {
+        let keys: Value = serde_json::from_slice(&fs::read(self.ready["keys"].as_str().unwrap()).unwrap()).unwrap();
+        let is_meant = |key: &&Value| key["account"] == account && key["kind"] == kind;
+        let key = keys.as_array().unwrap().iter().find(is_meant).unwrap();
+        let text = |name: &str| key[name].as_str().unwrap();
+        let secret = match kind {
+            "HMAC" => format!("secret = \"{}\"", text("secret")),
+            _ => format!("privateKey = '''\n{}'''", text("privateKeyPem")),
+        };
+        let file = self.folder.path().join(format!("{account}-{kind}.toml"));
+        fs::write(&file, format!("apiKey = \"{}\"\n{secret}\n", text("apiKey"))).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        file.display().to_string()
     }
 
     /// The next matching event has the fault.

@@ -1,4 +1,4 @@
-//! The generic dialects against the venue lab's generic FIX, 4.4 and 4.2.
+//! The generic dialects against the venue lab's generic FIX, 4.4 and 4.2, and the one of Binance against its FIX.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -11,3 +11,7 @@ mod proxy;
 
 mod stories;
 mod prices;
+mod binance;
+mod drop_copy;
+mod securities;
+mod client_certificates;

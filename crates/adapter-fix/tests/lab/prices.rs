@@ -8,7 +8,7 @@ use crate::lab::Lab;
 use crate::proxy::Proxy;
 use crate::test_adapter::{TestAdapter, order};
 
-const BITCOIN: SecurityId = SecurityId(2);
+pub(crate) const BITCOIN: SecurityId = SecurityId(2);
 const ORDERS: u64 = 60;
 
 /// Price and quantity of each level, without zeros at the end.
@@ -25,12 +25,12 @@ fn shown_by_rest(side: &Value) -> Vec<(String, String)> {
     side.as_array().unwrap().iter().map(|level| (text(&level[0]), text(&level[1]))).collect()
 }
 
-fn is_the_same(book: &OrderBook, depth: &Value) -> bool {
+pub(crate) fn is_the_same(book: &OrderBook, depth: &Value) -> bool {
     levels(&book.bids) == shown_by_rest(&depth["bids"]) && levels(&book.asks) == shown_by_rest(&depth["asks"])
 }
 
 /// Some rest, some take; each has its own price.
-fn some_order(id: u64, random: &mut SeededRng) -> Order {
+pub(crate) fn some_order(id: u64, random: &mut SeededRng) -> Order {
     let side = if random.below(2) == 0 { Side::Buy } else { Side::Sell };
     let limit = 59_900 + random.below(200);
     let kind = OrderKind::Limit { limit: limit.to_string().parse().unwrap() };

@@ -35,9 +35,9 @@ pub(crate) struct TestAdapter {
     ahead_seconds: i64,
 }
 
-/// What was reported and not looked at, the newest book, how many reports there were, and how many are durable.
+/// What was reported and not looked at, the newest book, how many reports there were, how many are durable, and how many books there were.
 #[derive(Default)]
-struct Reports(Vec<String>, Option<OrderBook>, u64, u64);
+struct Reports(Vec<String>, Option<OrderBook>, u64, u64, u64);
 
 impl ReportSink for Reports {
     fn on_report(&mut self, _: Option<Timestamp>, report: ReportKind) {
@@ -69,7 +69,10 @@ impl ReportSink for Reports {
 
     fn on_market_data(&mut self, data: MarketData) {
         match data {
-            MarketData::Book(book) => self.1 = Some(book),
+            MarketData::Book(book) => {
+                self.1 = Some(book);
+                self.4 += 1;
+            }
             MarketData::Gap(gap) => {
                 self.0.push(format!("{} prices lost: {}, {}", gap.security, gap.cause.name(), gap.feed));
             }
@@ -122,30 +125,31 @@ impl TestAdapter {
         address: &VenueAddress,
         further: &[(&str, &str)],
     ) -> Self {
-        let port = address.port.to_string();
-        let mut written: BTreeMap<&str, &str> = [
-            ("name", "MAIN"),
-            ("type", "fix"),
-            ("dialect", dialect),
-            ("environment", "live"),
-            ("host", "127.0.0.1"),
-            ("port", &port),
-            ("tls", "false"),
-            ("senderCompId", address.sender),
-            ("targetCompId", address.target),
-        ]
-        .into();
-        written.extend(further.iter().copied());
-        let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
-        let settings = VenueSettings::read("MAIN", &tables, &written).unwrap();
-        assert_eq!(FixVenueType.check(&settings), []);
         let context = context(folder.path());
+        let settings = settings(dialect, address, further);
+        assert_eq!(FixVenueType.check(&settings), []);
         let (adapter, numbers) = (open_adapter(&settings, &context).unwrap(), context.file("numbers"));
         Self { adapter, reports: Reports::default(), numbers, ahead_seconds: 0 }
     }
 
+    /// Why a venue with these settings is not opened.
+    pub(crate) fn refusal(
+        folder: &TempDir,
+        dialect: &'static str,
+        address: &VenueAddress,
+        further: &[(&str, &str)],
+    ) -> String {
+        let opened = open_adapter(&settings(dialect, address, further), &context(folder.path()));
+        opened.err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
     pub(crate) fn connect(&mut self) {
         self.connect_while(|| ());
+    }
+
+    /// Whether the first log-on fails.
+    pub(crate) fn is_refused(&mut self) -> bool {
+        self.adapter.connect(now()).is_err()
     }
 
     /// While the venue does its part.
@@ -217,13 +221,27 @@ impl TestAdapter {
         assert_eq!(self.adapter.subscribe(now(), security), SendOutcome::Sent);
     }
 
+    /// How many books were told.
+    pub(crate) fn books(&self) -> u64 {
+        self.reports.4
+    }
+
     /// Delivers until the newest book is as wanted.
-    pub(crate) fn book_until(&mut self, mut is_wanted: impl FnMut(&OrderBook) -> bool) -> OrderBook {
-        let begun = Instant::now();
+    pub(crate) fn book_until(&mut self, is_wanted: impl FnMut(&OrderBook) -> bool) -> OrderBook {
+        self.book_after(0, is_wanted)
+    }
+
+    /// The same, when there were so many books.
+    pub(crate) fn book_after(&mut self, least: u64, mut is_wanted: impl FnMut(&OrderBook) -> bool) -> OrderBook {
+        let mut begun = Instant::now();
+        let mut last = self.books();
         loop {
             self.adapter.deliver(self.at(), &mut self.reports).unwrap();
-            if let Some(book) = self.reports.1.as_ref().filter(|book| is_wanted(book)) {
+            if let Some(book) = self.reports.1.as_ref().filter(|book| self.reports.4 >= least && is_wanted(book)) {
                 return book.clone();
+            }
+            if std::mem::replace(&mut last, self.books()) != self.books() {
+                begun = Instant::now();
             }
             assert!(begun.elapsed() < WAIT_MAX, "the last book is {:?}", self.reports.1);
             let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
@@ -248,6 +266,36 @@ impl TestAdapter {
         self.adapter.disconnect(now());
         assert_eq!(self.adapter.submit(now(), &order(99, Side::Buy)), SendOutcome::NotSent("not logged on".into()));
     }
+}
+
+/// Asks something of a venue that is not opened.
+pub(crate) fn question<T>(
+    folder: &TempDir,
+    dialect: &'static str,
+    address: &VenueAddress,
+    further: &[(&str, &str)],
+    ask: impl FnOnce(&VenueSettings, &VenueContext<'_>) -> T,
+) -> T {
+    ask(&settings(dialect, address, further), &context(folder.path()))
+}
+
+fn settings(dialect: &'static str, address: &VenueAddress, further: &[(&str, &str)]) -> VenueSettings {
+    let port = address.port.to_string();
+    let mut written: BTreeMap<&str, &str> = [
+        ("name", "MAIN"),
+        ("type", "fix"),
+        ("dialect", dialect),
+        ("environment", "live"),
+        ("host", "127.0.0.1"),
+        ("port", &port),
+        ("tls", "false"),
+        ("senderCompId", address.sender),
+        ("targetCompId", address.target),
+    ]
+    .into();
+    written.extend(further.iter().copied());
+    let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
+    VenueSettings::read("MAIN", &tables, &written).unwrap()
 }
 
 fn context(folder: &Path) -> VenueContext<'_> {

@@ -34,6 +34,7 @@ mod value_history;
 mod venue_lab;
 mod venue_lab_fix;
 mod binance;
+mod binance_fix;
 mod binance_kills;
 mod binance_names;
 mod paper;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 

@@ -73,6 +73,7 @@ mod tests {
             generic-44             lab        FIX 4.4 as the standard says it
             generic-42             lab        FIX 4.2 as the standard says it
             rialto                 program    another Rialto
+            binance-spot           lab        Binance spot
             quickfix-executor      program    QuickFIX's sample program executor, FIX 4.4
             quickfix-executor-42   program    QuickFIX's sample program executor, FIX 4.2
             quickfix-ordermatch    program    QuickFIX's sample program ordermatch, FIX 4.2

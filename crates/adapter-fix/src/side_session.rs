@@ -1,4 +1,4 @@
-//! A session for market data alone. It fails apart from the order session, and connects again by itself.
+//! A session beside the order session, for market data or a drop copy. It fails apart from it, and connects again by itself.
 
 use adapter_kit::reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
 use crossbeam_channel::Sender;
@@ -24,7 +24,7 @@ fn reconnect_rule() -> ReconnectRule {
 }
 
 /// What happened on the line.
-pub(crate) enum PriceLineEvent {
+pub(crate) enum SideSessionEvent {
     Up,
     Down(String),
     Message(Vec<u8>),
@@ -32,7 +32,7 @@ pub(crate) enum PriceLineEvent {
     Skipped,
 }
 
-pub(crate) struct PriceSessionLine {
+pub(crate) struct SideSession {
     dialect: Dialect,
     plan: SessionPlan,
     numbers: SharedNumbers,
@@ -43,7 +43,7 @@ pub(crate) struct PriceSessionLine {
     retry_at: Timestamp,
 }
 
-impl PriceSessionLine {
+impl SideSession {
     pub(crate) fn new(dialect: Dialect, plan: SessionPlan, numbers: SharedNumbers, seed: u64) -> Self {
         let reconnect = ReconnectPolicy::new(reconnect_rule(), seed);
         let retry_at = Timestamp(0);
@@ -55,7 +55,7 @@ impl PriceSessionLine {
     }
 
     /// Connects where that is due, and takes what has come.
-    pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<PriceLineEvent> {
+    pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<SideSessionEvent> {
         let mut events = Vec::new();
         let is_late = |begun: Timestamp| at.seconds_since(begun) >= LOGON_SECONDS_MAX;
         if !self.is_up && self.session.as_ref().is_some_and(|(_, begun)| is_late(*begun)) {
@@ -82,18 +82,18 @@ impl PriceSessionLine {
         self.session = Some((session, at));
     }
 
-    fn on_inbound(&mut self, inbound: Inbound, runtime: &Runtime, at: Timestamp) -> Option<PriceLineEvent> {
+    fn on_inbound(&mut self, inbound: Inbound, runtime: &Runtime, at: Timestamp) -> Option<SideSessionEvent> {
         match inbound {
             Inbound::LoggedOn => {
                 self.is_up = true;
                 self.reconnect.on_success();
-                Some(PriceLineEvent::Up)
+                Some(SideSessionEvent::Up)
             }
-            Inbound::Message(frame) => Some(PriceLineEvent::Message(frame)),
-            Inbound::Skipped => Some(PriceLineEvent::Skipped),
+            Inbound::Message(frame) => Some(SideSessionEvent::Message(frame)),
+            Inbound::Skipped => Some(SideSessionEvent::Skipped),
             Inbound::Lost(reason) => {
                 self.lose(runtime, at);
-                Some(PriceLineEvent::Down(reason))
+                Some(SideSessionEvent::Down(reason))
             }
             Inbound::Sent { .. } | Inbound::Unsent { .. } => None,
         }

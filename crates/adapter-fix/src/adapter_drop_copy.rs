@@ -1,0 +1,40 @@
+//! The adapter's drop copy: its reports are translated like those of the order session.
+
+use adapters::ReportSink;
+use domain::Timestamp;
+use domain::report::ReportKind;
+
+use crate::adapter::FixAdapter;
+use crate::side_session::SideSessionEvent;
+
+impl FixAdapter {
+    pub(crate) fn deliver_drop_copy(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
+        let Some(mut copy) = self.drop_copy.take() else { return };
+        // Before the channel is emptied: what comes meanwhile counts the next time.
+        let passed = copy.numbers.unconfirmed();
+        for event in copy.session.poll(&self.runtime, &self.wake.0, at) {
+            match event {
+                SideSessionEvent::Up => {}
+                SideSessionEvent::Down(reason) => copy.down_reason = reason.into(),
+                SideSessionEvent::Skipped => sink.on_report(None, ReportKind::Gap),
+                SideSessionEvent::Message(frame) => self.on_message(at, &frame, sink),
+            }
+        }
+        copy.confirmation.confirm((&self.setup.venue, &copy.numbers), at, passed, sink);
+        copy.tell_line(sink);
+        self.drop_copy = Some(copy);
+    }
+
+    pub(crate) fn end_drop_copy(&mut self) {
+        if let Some(copy) = &mut self.drop_copy {
+            copy.session.end(&self.runtime);
+        }
+    }
+}
+
+/// A session that is ended with a Logout can log on again at once.
+impl Drop for FixAdapter {
+    fn drop(&mut self) {
+        self.end_drop_copy();
+    }
+}

@@ -1,0 +1,153 @@
+//! How a session logs on: user and password, or a signature of the header, and further fields of the Logon (A).
+
+use adapter_kit::signing::{SignatureText, SigningAlgorithm};
+use fix::tag::{self, Tag};
+
+use super::section::{Problems, Section};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogonRules {
+    pub credentials: LogonCredentials,
+    /// Fields that the venue wants besides.
+    pub fields: Vec<LogonField>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogonCredentials {
+    None,
+    /// Username (553) and Password (554).
+    Password,
+    /// A key, and a signature by it.
+    Signature(SignatureRules),
+}
+
+/// What is signed, and where key and signature stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignatureRules {
+    pub algorithm: SigningAlgorithm,
+    /// Fields of the header, in the order in which they are signed.
+    pub fields: Vec<Tag>,
+    /// What stands between their values.
+    pub separator: &'static str,
+    pub encoding: SignatureText,
+    /// The field that names the key.
+    pub key_tag: Tag,
+    /// The field of the signature; RawData (96) comes with its length (95).
+    pub tag: Tag,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogonField {
+    pub tag: Tag,
+    pub value: String,
+    /// Sessions whose Logon has it.
+    pub sessions: Vec<SessionRole>,
+}
+
+/// What a session is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionRole {
+    Orders,
+    DropCopy,
+    Prices,
+}
+
+impl SessionRole {
+    pub const ALL: [Self; 3] = [Self::Orders, Self::DropCopy, Self::Prices];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Orders => "orders",
+            Self::DropCopy => "dropCopy",
+            Self::Prices => "prices",
+        }
+    }
+}
+
+/// Fields of a header that can be signed.
+const SIGNED_FIELDS: [Tag; 5] =
+    [tag::MSG_TYPE, tag::SENDER_COMP_ID, tag::TARGET_COMP_ID, tag::MSG_SEQ_NUM, tag::SENDING_TIME];
+/// Fields of a Logon that follow from the session.
+const LOGON_FIELDS: [Tag; 5] = [98, 108, 141, 789, 1137];
+const TAG_MAX: Tag = 999_999_999;
+
+/// Words of `logon.credentials`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CredentialsWord {
+    None,
+    Password,
+    Signature,
+}
+
+pub(super) fn logon(section: &Section<'_>, has_password: bool, problems: &mut Problems<'_>) -> LogonRules {
+    section.check_keys(&["credentials", "signature", "fields"], problems);
+    let words = [
+        ("none", CredentialsWord::None),
+        ("password", CredentialsWord::Password),
+        ("signature", CredentialsWord::Signature),
+    ];
+    let word = section.choice("credentials", &words, problems).unwrap_or(CredentialsWord::None);
+    if !has_password && word == CredentialsWord::Password {
+        section.refuse::<()>("credentials", "FIX.4.2 has no Username and Password", problems);
+    }
+    let rules = section.section("signature", problems);
+    if word != CredentialsWord::Signature && rules.is_present() {
+        section.refuse::<()>("signature", "is for credentials = \"signature\" alone", problems);
+    }
+    let credentials = match word {
+        CredentialsWord::None => LogonCredentials::None,
+        CredentialsWord::Password => LogonCredentials::Password,
+        CredentialsWord::Signature => LogonCredentials::Signature(signature(&rules, problems)),
+    };
+    let fields = section.sections("fields", problems);
+    LogonRules { credentials, fields: fields.iter().filter_map(|field| logon_field(field, problems)).collect() }
+}
+
+fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRules {
+    section.check_keys(&["algorithm", "fields", "separator", "encoding", "keyTag", "tag"], problems);
+    let algorithms =
+        [("ed25519", SigningAlgorithm::Ed25519), ("rsa", SigningAlgorithm::Rsa), ("hmac", SigningAlgorithm::Hmac)];
+    let algorithm = section.choice("algorithm", &algorithms, problems);
+    if algorithm.is_none() && !section.keys().iter().any(|(key, _)| key == "algorithm") {
+        section.refuse::<()>("algorithm", "is missing", problems);
+    }
+    let fields = section.tags("fields", problems).unwrap_or_else(|| SIGNED_FIELDS.to_vec());
+    for field in fields.iter().filter(|field| !SIGNED_FIELDS.contains(field)) {
+        section.refuse::<()>("fields", &format!("{field} cannot be signed (known: 35, 49, 56, 34, 52)"), problems);
+    }
+    let encodings = [("base64", SignatureText::Base64), ("hex", SignatureText::Hex)];
+    SignatureRules {
+        algorithm: algorithm.unwrap_or(SigningAlgorithm::Ed25519),
+        fields,
+        separator: section.choice("separator", &[("soh", "\u{1}"), ("none", "")], problems).unwrap_or("\u{1}"),
+        encoding: section.choice("encoding", &encodings, problems).unwrap_or(SignatureText::Base64),
+        key_tag: section.whole("keyTag", 1..=TAG_MAX, problems).unwrap_or(tag::USERNAME),
+        tag: section.whole("tag", 1..=TAG_MAX, problems).unwrap_or(tag::RAW_DATA),
+    }
+}
+
+fn logon_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<LogonField> {
+    section.check_keys(&["tag", "value", "sessions"], problems);
+    let tag: Option<Tag> = section.required_whole("tag", 1..=TAG_MAX, problems);
+    if let Some(tag) = tag.filter(|tag| tag::is_header(*tag) || tag::is_trailer(*tag) || LOGON_FIELDS.contains(tag)) {
+        section.refuse::<()>("tag", &format!("{tag} is set by the platform"), problems);
+    }
+    let value = section.required_text("value", problems);
+    let names = section.texts("sessions", problems);
+    let sessions = names.map_or_else(|| SessionRole::ALL.to_vec(), |names| roles(section, &names, problems));
+    Some(LogonField { tag: tag?, value: value?, sessions })
+}
+
+fn roles(section: &Section<'_>, names: &[String], problems: &mut Problems<'_>) -> Vec<SessionRole> {
+    let mut roles = Vec::new();
+    for name in names {
+        match SessionRole::ALL.into_iter().find(|role| role.name() == name) {
+            Some(role) => roles.push(role),
+            None => {
+                let reason = format!("{name} is no session (known: orders, dropCopy, prices)");
+                section.refuse::<()>("sessions", &reason, problems);
+            }
+        }
+    }
+    roles
+}

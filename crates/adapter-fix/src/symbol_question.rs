@@ -1,0 +1,82 @@
+//! What a venue lists, asked for now: over a session for market data of its own, whose numbers begin at 1 and are kept nowhere.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use adapters::thread::AdapterClock;
+use adapters::venue_type::ListedSymbol;
+use crossbeam_channel::bounded;
+use fix::FixDecoder;
+
+use crate::dialect::{Dialect, SecurityListRules};
+use crate::number_store::SharedNumbers;
+use crate::requests::utc;
+use crate::security_list::{ListedSecurity, SecurityList, SecurityListStep};
+use crate::session::SessionPlan;
+use crate::side_session::{SideSession, SideSessionEvent};
+
+/// A venue that has not sent its list after this is given up.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(200);
+
+/// Logs on, asks and logs out.
+pub(crate) fn ask_for_symbols(
+    dialect: &Dialect,
+    rules: SecurityListRules,
+    plan: SessionPlan,
+    clock: &AdapterClock,
+) -> Result<Vec<ListedSymbol>, String> {
+    let file = scratch_file(&plan);
+    let numbers = SharedNumbers::open(&file, utc(clock())).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut dialect = dialect.clone();
+    dialect.session.reset_on_logon = true;
+    let session = SideSession::new(dialect, plan, numbers, 0);
+    let answer = ask(session, SecurityList::new(rules, 0), clock);
+    // The next question begins at 1 too.
+    let _ = std::fs::remove_file(&file);
+    answer
+}
+
+fn scratch_file(plan: &SessionPlan) -> PathBuf {
+    let name = format!("rialto-symbols-{}-{}.numbers", std::process::id(), plan.port);
+    std::env::temp_dir().join(name)
+}
+
+fn ask(mut session: SideSession, mut list: SecurityList, clock: &AdapterClock) -> Result<Vec<ListedSymbol>, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let (wake, woken) = bounded(1);
+    let (begun, mut problem) = (Instant::now(), "the venue did not answer".to_owned());
+    let mut answer = None;
+    while answer.is_none() && begun.elapsed() < WAIT_MAX {
+        for event in session.poll(&runtime, &wake, clock()) {
+            match event {
+                SideSessionEvent::Up => drop(session.send(list.request())),
+                SideSessionEvent::Down(reason) => problem = reason,
+                SideSessionEvent::Skipped => {}
+                SideSessionEvent::Message(frame) => answer = answer.or(step(&mut list, &frame)),
+            }
+        }
+        let _ = woken.recv_timeout(POLL);
+    }
+    session.end(&runtime);
+    answer.unwrap_or(Err(problem))
+}
+
+fn step(list: &mut SecurityList, frame: &[u8]) -> Option<Result<Vec<ListedSymbol>, String>> {
+    let mut decoder = FixDecoder::new();
+    match list.on_message(&decoder.decode(frame).ok()?) {
+        SecurityListStep::Nothing => None,
+        SecurityListStep::Refused(reason) => Some(Err(reason)),
+        SecurityListStep::Changed => Some(Ok(list.securities().map(symbol).collect())),
+    }
+}
+
+fn symbol(listed: &ListedSecurity) -> ListedSymbol {
+    ListedSymbol {
+        symbol: listed.symbol.clone(),
+        base: listed.base.clone().unwrap_or_else(|| listed.symbol.clone()),
+        quote: listed.quote.clone().unwrap_or("".into()),
+        listing: listed.listing,
+    }
+}

@@ -1,0 +1,96 @@
+//! Orders to Binance spot over its FIX on the real server, and questions about them over REST: the lab's numbers begin at 1 with each log-on
+//! and nothing is sent again, so what was executed while the line was cut comes back by the second way.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use scenarios::proxy::CuttableProxy;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
+use serde_json::json;
+
+use crate::binance::{BITCOIN, LabPlatform, order_of, place_when_priced, resting, wait_for_open, wait_for_session};
+use crate::test_platform::{TraderClient, with_id};
+
+struct FixPlatform {
+    lab: LabPlatform,
+    orders: CuttableProxy,
+}
+
+impl FixPlatform {
+    fn new(account: &'static str) -> Self {
+        let mut lab = LabPlatform::new(account);
+        let face = |name: &str| lab.lab.address(name).parse::<SocketAddr>().unwrap();
+        let orders = CuttableProxy::to(face("binanceFixOrderEntry"));
+        let file = |name: &str| lab.folder.path().join(name).display().to_string();
+        let venue = [
+            ("type", "fix".to_owned()),
+            ("dialect", "binance-spot".to_owned()),
+            ("environment", "testnet".to_owned()),
+            ("host", "127.0.0.1".to_owned()),
+            ("port", orders.address().port().to_string()),
+            ("trustedCertificates", file("lab/tls/cert.pem")),
+            ("credentials", file("key.toml")),
+            ("senderCompId", "RIALTO".to_owned()),
+            ("targetCompId", "SPOT".to_owned()),
+            ("recoveryVenue", "LAB".to_owned()),
+            ("marketDataSenderCompId", "PRICES".to_owned()),
+            ("marketDataPort", face("binanceFixMarketData").port().to_string()),
+        ];
+        let launch = lab.launch.clone();
+        lab.launch =
+            venue.iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.ORDERS.{key}"), value));
+        Self { lab, orders }
+    }
+
+    fn start(&self) -> RunningServer {
+        let server = self.lab.launch.start();
+        wait_for_session(&mut server.client(), "SUBSCRIBED");
+        wait_for_open(&mut server.client(), "ORDERS");
+        server
+    }
+}
+
+#[test]
+fn orders_over_signed_fix_and_the_fills_of_a_cut_come_back_by_rest() {
+    let platform = FixPlatform::new("BETA");
+    let server = platform.start();
+    let mut client = server.client();
+    let adapters = client.get_json("/rest/adapter");
+    assert_eq!(adapters.as_array().unwrap().len(), 1, "the venue that is asked trades nothing itself: {adapters}");
+    platform.lab.credit_opening_balances(&mut client);
+    place_when_priced(&mut client, &with_id(order_of(BITCOIN, "BUY", "0.01"), "buys"));
+    client.wait_for_status("buys", "EXECUTED");
+    client.place(&resting("rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    platform.lab.expect_equal_books(&mut client);
+
+    // The venue takes the order, fills it and is gone: its report is never sent.
+    platform.lab.arm("cut-answer");
+    client.place(&with_id(order_of(BITCOIN, "SELL", "0.004"), "in-flight"));
+    wait_for("the venue to have the trade", || (platform.lab.ledger("trades").len() == 2).then_some(()));
+    let begun = Instant::now();
+    client.wait_for_status("in-flight", "EXECUTED");
+    println!("the fill of the cut came back after {:?}", begun.elapsed());
+    platform.lab.expect_equal_books(&mut client);
+
+    // The line is cut for longer, and an order that rests is as it was.
+    let losses = || server.log().matches("venue session lost").count();
+    let before = losses();
+    platform.orders.cut();
+    wait_for("the venue to be lost", || (losses() > before).then_some(()));
+    platform.orders.restore();
+    wait_for_open(&mut client, "ORDERS");
+    wait_for("the order to be asked about", || (client.order("rests")["inDoubt"] == json!(false)).then_some(()));
+    assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
+    client.wait_for_status("rests", "CANCELED");
+    platform.lab.expect_equal_books(&mut client);
+    server.stop();
+
+    // What happened while nobody was there: nothing, and it is known.
+    let server = platform.start();
+    platform.lab.expect_equal_books(&mut server.client());
+    assert_eq!(server.client().get_json("/rest/execution/order"), json!([]));
+    server.stop();
+    platform.lab.stop();
+}
