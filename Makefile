@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -103,6 +103,9 @@ kill-fix: build ## kill a Rialto, the Rialto that is its FIX venue and the line 
 
 venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
 	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture
+
+fix-depth: build ## the book over FIX equals the venue lab's over a million updates (UPDATES=)
+	RIALTO_FIX_UPDATES=$(or $(UPDATES),1000000) cargo test --release -p adapter-fix --test lab over_many_updates -- --nocapture
 
 depth: ## ten million depth updates with seeded gaps: the book is never crossed and equals the venue's after every resync (UPDATES=)
 	DEPTH_UPDATES=$(or $(UPDATES),10000000) cargo test --release -p adapter-binance --test depth -- --nocapture a_lossy_line

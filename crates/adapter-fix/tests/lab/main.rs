@@ -14,4 +14,5 @@ mod prices;
 mod binance;
 mod drop_copy;
 mod securities;
+mod many_updates;
 mod client_certificates;
