@@ -41,6 +41,6 @@ pub use requests::{
     ClientIds, MassStatusId, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
     replace,
 };
-pub use security_list::{LISTED_MAX, ListedSecurity, SecurityList, SecurityListStep};
+pub use security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
 pub use session::INBOUND_MESSAGES_MAX;
 pub use venue_type::{FixVenueType, open_adapter};

@@ -17,7 +17,7 @@ const NO_RELATED_SYM: Tag = 146;
 
 /// A security as the venue lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedSecurity {
+pub struct SecurityListRow {
     pub symbol: Text,
     /// What is bought and sold, where the venue tells.
     pub base: Option<Text>,
@@ -33,9 +33,9 @@ pub struct SecurityList {
     begun_seconds: i64,
     number: u64,
     /// What has come of the list that is asked for.
-    rows: Option<Vec<ListedSecurity>>,
+    rows: Option<Vec<SecurityListRow>>,
     /// The whole list, by symbol; absent before the first one.
-    listed: Option<BTreeMap<Text, ListedSecurity>>,
+    listed: Option<BTreeMap<Text, SecurityListRow>>,
 }
 
 /// What a message of the venue means for the list.
@@ -72,7 +72,7 @@ impl SecurityList {
         Some(self.listed.as_ref()?.get(symbol).map_or_else(unlisted, |security| security.listing))
     }
 
-    pub fn securities(&self) -> impl Iterator<Item = &ListedSecurity> {
+    pub fn securities(&self) -> impl Iterator<Item = &SecurityListRow> {
         self.listed.iter().flat_map(BTreeMap::values)
     }
 
@@ -135,7 +135,7 @@ impl SecurityList {
     }
 }
 
-fn rows_of(message: &FixMessage<'_>, rules: &SecurityListRules) -> Vec<ListedSecurity> {
+fn rows_of(message: &FixMessage<'_>, rules: &SecurityListRules) -> Vec<SecurityListRow> {
     let mut groups: Vec<Vec<(Tag, &str)>> = Vec::new();
     for field in message.fields().skip_while(|field| field.tag != NO_RELATED_SYM).skip(1) {
         if field.tag == SYMBOL {
@@ -148,7 +148,7 @@ fn rows_of(message: &FixMessage<'_>, rules: &SecurityListRules) -> Vec<ListedSec
     groups.iter().filter_map(|group| row(group, rules)).collect()
 }
 
-fn row(group: &[(Tag, &str)], rules: &SecurityListRules) -> Option<ListedSecurity> {
+fn row(group: &[(Tag, &str)], rules: &SecurityListRules) -> Option<SecurityListRow> {
     let text = |tag: Tag| group.iter().find(|(known, _)| *known == tag).map(|(_, text)| *text);
     let number = |tag: Tag| text(tag).and_then(|text| Decimal::from_str_exact(text).ok()).filter(|n| !n.is_zero());
     let (symbol, quote) = (text(SYMBOL)?, text(15));
@@ -161,7 +161,7 @@ fn row(group: &[(Tag, &str)], rules: &SecurityListRules) -> Option<ListedSecurit
     };
     let described = text(107).and_then(|pair| pair.split_once('/')).map(|(base, _)| base);
     let base = described.or_else(|| symbol.strip_suffix(quote?)).filter(|base| !base.is_empty());
-    Some(ListedSecurity { symbol: symbol.into(), base: base.map(Text::from), quote: quote.map(Text::from), listing })
+    Some(SecurityListRow { symbol: symbol.into(), base: base.map(Text::from), quote: quote.map(Text::from), listing })
 }
 
 /// A list, a status, or the refusal of a question for them.

@@ -11,7 +11,7 @@ use fix::FixDecoder;
 use crate::dialect::{Dialect, SecurityListRules};
 use crate::number_store::SharedNumbers;
 use crate::requests::utc;
-use crate::security_list::{ListedSecurity, SecurityList, SecurityListStep};
+use crate::security_list::{SecurityList, SecurityListRow, SecurityListStep};
 use crate::session::SessionPlan;
 use crate::side_session::{SideSession, SideSessionEvent};
 
@@ -72,7 +72,7 @@ fn step(list: &mut SecurityList, frame: &[u8]) -> Option<Result<Vec<ListedSymbol
     }
 }
 
-fn symbol(listed: &ListedSecurity) -> ListedSymbol {
+fn symbol(listed: &SecurityListRow) -> ListedSymbol {
     ListedSymbol {
         symbol: listed.symbol.clone(),
         base: listed.base.clone().unwrap_or_else(|| listed.symbol.clone()),
