@@ -14,20 +14,20 @@ use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
 
 use crate::dialect::{Dialect, OrderQuery};
-use crate::drop_copy::DropCopy;
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;
-use crate::number_store::SharedNumbers;
 use crate::order_chains::SentRequest;
-use crate::report_confirmation::ReportConfirmation;
 use crate::reports::{FixTranslator, InboundMeaning};
-use crate::request_rate::RequestRate;
 use crate::requests;
 use crate::requests::{MassStatusId, OrderContext, RequestKind, RequestRefusal};
-use crate::security_list::is_about_securities;
-use crate::session::{Inbound, SessionPlan, VenueSession};
-use crate::side_session::SideSession;
-use crate::venue_securities::VenueSecurities;
+use crate::securities::security_list::is_about_securities;
+use crate::securities::venue_securities::VenueSecurities;
+use crate::sessions::drop_copy::DropCopy;
+use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::report_confirmation::ReportConfirmation;
+use crate::sessions::request_rate::RequestRate;
+use crate::sessions::session::{Inbound, SessionPlan, VenueSession};
+use crate::sessions::side_session::SideSession;
 
 /// How long a connect waits for the log-on before the host may send other answers.
 const LOGON_WAIT: Duration = Duration::from_secs(2);

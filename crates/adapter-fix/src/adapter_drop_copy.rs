@@ -5,7 +5,7 @@ use domain::Timestamp;
 use domain::report::ReportKind;
 
 use crate::adapter::FixAdapter;
-use crate::side_session::SideSessionEvent;
+use crate::sessions::side_session::SideSessionEvent;
 
 impl FixAdapter {
     pub(crate) fn deliver_drop_copy(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {

@@ -8,8 +8,8 @@ use fix::{FixDecoder, FixMessage, OutgoingMessage};
 use crate::adapter::FixAdapter;
 use crate::market_data::{FeedStep, VenuePrices};
 use crate::requests::RequestKind;
-use crate::security_list::is_about_securities;
-use crate::side_session::{SideSession, SideSessionEvent};
+use crate::securities::security_list::is_about_securities;
+use crate::sessions::side_session::{SideSession, SideSessionEvent};
 
 impl FixAdapter {
     pub(crate) fn deliver_prices(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {

@@ -5,8 +5,8 @@ use domain::Timestamp;
 use fix::FixMessage;
 
 use crate::adapter::FixAdapter;
-use crate::security_list::SecurityListStep;
-use crate::side_session::SideSession;
+use crate::securities::security_list::SecurityListStep;
+use crate::sessions::side_session::SideSession;
 
 impl FixAdapter {
     pub(crate) fn ask_for_securities(&mut self, at: Timestamp) {

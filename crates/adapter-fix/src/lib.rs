@@ -10,21 +10,13 @@ mod order_chains;
 mod reports;
 mod answers;
 
-mod logon_fields;
-mod number_store;
-mod request_rate;
-mod session;
-mod side_session;
-mod report_confirmation;
+mod sessions;
 mod market_data;
-mod security_list;
-mod venue_securities;
-mod drop_copy;
+mod securities;
 mod adapter;
 mod adapter_prices;
 mod adapter_drop_copy;
 mod adapter_securities;
-mod symbol_question;
 mod venue_type;
 
 pub use adapter::FixAdapter;
@@ -41,6 +33,6 @@ pub use requests::{
     ClientIds, MassStatusId, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
     replace,
 };
-pub use security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
-pub use session::INBOUND_MESSAGES_MAX;
+pub use securities::security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
+pub use sessions::session::INBOUND_MESSAGES_MAX;
 pub use venue_type::{FixVenueType, open_adapter};

@@ -20,8 +20,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::adapter::{FixAdapter, FixSetup, SessionFiles};
 use crate::dialect::{Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole};
-use crate::session::SessionPlan;
-use crate::symbol_question::ask_for_symbols;
+use crate::securities::symbol_question::ask_for_symbols;
+use crate::sessions::session::SessionPlan;
 
 /// Permissions of anybody but the owner.
 const OTHERS: u32 = 0o077;

@@ -9,10 +9,10 @@ use fix::OutgoingMessage;
 
 use super::feed::MarketDataFeed;
 use crate::dialect::Dialect;
-use crate::number_store::SharedNumbers;
 use crate::requests::utc;
-use crate::session::SessionPlan;
-use crate::side_session::SideSession;
+use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::session::SessionPlan;
+use crate::sessions::side_session::SideSession;
 
 /// Requests that the rate does not allow yet are tried again after so long.
 const RETRY_SECONDS: i64 = 1;

@@ -12,7 +12,7 @@ use crate::proxy::Proxy;
 use crate::test_adapter::{TestAdapter, VenueAddress, order};
 use domain::SeededRng;
 
-fn desk(lab: &Lab, folder: &TempDir, port: u16, further: &[(&str, &str)]) -> TestAdapter {
+fn adapter_at(lab: &Lab, folder: &TempDir, port: u16, further: &[(&str, &str)]) -> TestAdapter {
     let address = VenueAddress { port, sender: "RIALTO", target: "SPOT" };
     let (certificate, key) = (lab.certificate(), lab.credentials("ALPHA", "ED25519"));
     let settings = [
@@ -33,7 +33,7 @@ fn limit(id: u64, quantity: &str, limit: &str) -> Order {
 #[test]
 fn orders_live_and_end_over_signed_sessions() {
     let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
-    let mut desk = desk(&lab, &folder, lab.port("binanceFixOrderEntry"), &[]);
+    let mut desk = adapter_at(&lab, &folder, lab.port("binanceFixOrderEntry"), &[]);
     let mut told = String::new();
     let mut tell = |desk: &mut TestAdapter, step: &str, reports: usize| {
         told += &format!("{step}\n");
@@ -80,7 +80,7 @@ fn orders_live_and_end_over_signed_sessions() {
 fn after_a_cut_the_next_sender_comp_id_logs_on_though_the_last_one_is_blocked() {
     let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
     let proxy = Proxy::start(lab.port("binanceFixOrderEntry"));
-    let mut desk = desk(&lab, &folder, proxy.port(), &[]);
+    let mut desk = adapter_at(&lab, &folder, proxy.port(), &[]);
     for id in 1..=3 {
         desk.connect();
         desk.submit(&limit(id, "0.01", "59000"));
@@ -104,7 +104,7 @@ fn a_key_of_another_kind_is_refused_before_anything_is_sent() {
 fn the_book_over_a_signed_session_is_that_of_the_venue() {
     let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
     let port = lab.port("binanceFixMarketData").to_string();
-    let mut desk = desk(
+    let mut desk = adapter_at(
         &lab,
         &folder,
         lab.port("binanceFixOrderEntry"),

@@ -17,9 +17,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::dialect::{Dialect, SessionRole};
-use crate::logon_fields::LogonFields;
-use crate::number_store::SharedNumbers;
 use crate::requests::RequestKind;
+use crate::sessions::logon_fields::LogonFields;
+use crate::sessions::number_store::SharedNumbers;
 
 /// Messages of the venue that wait for the engine; beyond it nothing more is read.
 pub const INBOUND_MESSAGES_MAX: usize = 8_192;

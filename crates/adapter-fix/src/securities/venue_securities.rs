@@ -4,7 +4,7 @@ use adapters::ToldListings;
 use domain::Timestamp;
 
 use crate::dialect::Dialect;
-use crate::security_list::SecurityList;
+use crate::securities::security_list::SecurityList;
 
 pub(crate) struct VenueSecurities {
     pub(crate) list: SecurityList,

@@ -3,7 +3,7 @@
 use adapters::ReportSink;
 use domain::{Text, Timestamp};
 
-use crate::number_store::{PassedNumbers, SharedNumbers};
+use crate::sessions::number_store::{PassedNumbers, SharedNumbers};
 
 /// How often incoming numbers are written, once the journal has their reports.
 const CONFIRM_EVERY_SECONDS: i64 = 1;

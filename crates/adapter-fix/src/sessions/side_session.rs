@@ -7,8 +7,8 @@ use fix::OutgoingMessage;
 use tokio::runtime::Runtime;
 
 use crate::dialect::Dialect;
-use crate::number_store::SharedNumbers;
-use crate::session::{Inbound, SessionPlan, VenueSession};
+use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::session::{Inbound, SessionPlan, VenueSession};
 
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;

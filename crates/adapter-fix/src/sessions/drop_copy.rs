@@ -5,9 +5,9 @@ use adapters::ReportSink;
 use domain::report::{LineKind, ReportKind};
 use domain::{Text, Timestamp};
 
-use crate::number_store::SharedNumbers;
-use crate::report_confirmation::ReportConfirmation;
-use crate::side_session::SideSession;
+use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::report_confirmation::ReportConfirmation;
+use crate::sessions::side_session::SideSession;
 
 pub(crate) struct DropCopy {
     pub(crate) session: SideSession,

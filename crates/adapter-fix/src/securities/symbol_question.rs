@@ -9,11 +9,11 @@ use crossbeam_channel::bounded;
 use fix::FixDecoder;
 
 use crate::dialect::{Dialect, SecurityListRules};
-use crate::number_store::SharedNumbers;
 use crate::requests::utc;
-use crate::security_list::{SecurityList, SecurityListRow, SecurityListStep};
-use crate::session::SessionPlan;
-use crate::side_session::{SideSession, SideSessionEvent};
+use crate::securities::security_list::{SecurityList, SecurityListRow, SecurityListStep};
+use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::session::SessionPlan;
+use crate::sessions::side_session::{SideSession, SideSessionEvent};
 
 /// A venue that has not sent its list after this is given up.
 const WAIT_MAX: Duration = Duration::from_secs(30);

@@ -1,0 +1,9 @@
+//! Sessions with a venue: the order session, those beside it, their numbers and their log-on.
+
+pub(crate) mod logon_fields;
+pub(crate) mod number_store;
+pub(crate) mod request_rate;
+pub(crate) mod session;
+pub(crate) mod side_session;
+pub(crate) mod report_confirmation;
+pub(crate) mod drop_copy;
