@@ -3,6 +3,7 @@
 //! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md defines each figure.
 
 mod workload;
+mod backup;
 mod durable;
 mod machine;
 mod memory;

@@ -38,30 +38,41 @@ pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
 /// Starts the server, waits for its ready line, and stops it.
 pub(crate) fn serve(data: &Path) -> BenchResult<(Duration, f64)> {
     let begun = Instant::now();
+    let (mut server, _) = launch(data, &[])?;
+    let taken = begun.elapsed();
+    let mib = resident_mib(server.id());
+    stop(&mut server)?;
+    Ok((taken, mib))
+}
+
+/// A server that runs, and its ready line.
+pub(crate) fn launch(data: &Path, words: &[&str]) -> BenchResult<(Child, String)> {
     let mut server = Command::new(binary()?)
         .arg("serve")
         .arg("--data-dir")
         .arg(data)
-        .args(["--set", "http.port=0", "--set", "https.port=0", "--set", "demo.activity=off"])
+        .args(["--set", "http.port=0", "--set", "https.port=0", "--set", "demo.activity=off", "--set", "fix.port=0"])
         .args(["--set", "broker.tcp.port=0", "--set", "broker.tls.port=0", "--set", "broker.ws.port=0"])
+        .args(words)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
     let mut line = String::new();
     BufReader::new(server.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-    let taken = begun.elapsed();
-    let mib = resident_mib(server.id());
-    stop(&mut server)?;
-    if line.is_empty() { Err("the server did not start".into()) } else { Ok((taken, mib)) }
+    if !line.is_empty() {
+        return Ok((server, line));
+    }
+    server.wait()?;
+    Err("the server did not start".into())
 }
 
-fn stop(server: &mut Child) -> BenchResult<()> {
+pub(crate) fn stop(server: &mut Child) -> BenchResult<()> {
     kill_process(Pid::from_child(server), Signal::TERM)?;
     server.wait()?;
     Ok(())
 }
 
-fn binary() -> BenchResult<PathBuf> {
+pub(crate) fn binary() -> BenchResult<PathBuf> {
     if let Some(named) = std::env::var_os(BINARY_VARIABLE) {
         return Ok(named.into());
     }

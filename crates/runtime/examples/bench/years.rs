@@ -14,7 +14,7 @@ use storage::journal::{
 use storage::lock::DataDirLock;
 
 use crate::table::{Row, percentile, thousands};
-use crate::{memory, start, workload};
+use crate::{backup, memory, start, workload};
 
 type BenchResult<T> = Result<T, Box<dyn Error>>;
 
@@ -22,6 +22,8 @@ const TIMES: [u64; 3] = [1, 10, 100];
 
 /// The smallest journal; the largest is a hundred times as long.
 const JOURNAL_BYTES: u64 = 20 << 20;
+/// A backup is taken of the journal of this length.
+const BACKUP_TIMES: u64 = 10;
 /// A record that recovery passes over, as deliveries to strategies are.
 const FILLER_KIND: u8 = 4;
 const FILLER_BYTES: usize = 64 << 10;
@@ -66,6 +68,10 @@ fn starts(folder: &Path) -> BenchResult<Vec<Row>> {
             aim,
             format!("best of 3; {with_replay:.1?} where the snapshot is before all of it"),
         ));
+        if times == BACKUP_TIMES {
+            rows.push(backup::row(&data)?);
+            fs::remove_dir_all(folder.join("backups"))?;
+        }
         fs::remove_dir_all(&data)?;
     }
     Ok(rows)
