@@ -114,6 +114,8 @@ fn sequence(lines: &[String]) -> u64 {
 #[test]
 fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
     let desk = BackupPlatform::new();
+    desk.platform.start().stop();
+    let late = fs::read(desk.read_model()).unwrap();
     let server = desk.platform.start();
     let mut client = server.client();
     let bought = client.place(&market(AAPL, "BUY", 200));
@@ -147,7 +149,8 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
     assert_eq!(earlier.output.lines().last().unwrap(), desk.digest_at(sequence(&first) - 1));
     goes_on_as_another(&desk, &folder, &bought);
     damage_before_the_snapshot_is_told(&desk);
-    the_archive_is_pruned_and_the_backup_keeps_all(&desk, &bought, &earlier.output);
+    the_archive_is_pruned_and_the_backup_keeps_all(&desk, &bought, &earlier.output, &late);
+    nothing_is_given_up_that_a_pruned_journal_needs(&desk);
 }
 
 /// It keeps nobody from trading, and whoever asks is told.
@@ -170,10 +173,23 @@ impl BackupPlatform {
         let settings = ["--set", "archive.keepDays=1", "--set", "clock.offset=864000"];
         self.platform.launch.run(&[&["journal", "prune"], words, &settings].concat())
     }
+
+    fn read_model(&self) -> PathBuf {
+        self.platform.data().join("read-model.sqlite")
+    }
+
+    /// With a read model that would need what is due.
+    fn prune_with_read_model(&self, older: &[u8]) -> ServerExit {
+        let newest = fs::read(self.read_model()).unwrap();
+        fs::write(self.read_model(), older).unwrap();
+        let pruned = self.prune(&["--without-backup"]);
+        fs::write(self.read_model(), newest).unwrap();
+        pruned
+    }
 }
 
 /// The first archived segment is damaged when it begins.
-fn the_archive_is_pruned_and_the_backup_keeps_all(desk: &BackupPlatform, bought: &str, earlier: &str) {
+fn the_archive_is_pruned_and_the_backup_keeps_all(desk: &BackupPlatform, bought: &str, earlier: &str, late: &[u8]) {
     let backups = desk.backups.to_str().unwrap();
     let damaged = desk.prune(&["--backup", backups]);
     assert_eq!((damaged.code, desk.first_archived().is_file()), (Some(4), true), "{damaged}");
@@ -181,6 +197,9 @@ fn the_archive_is_pruned_and_the_backup_keeps_all(desk: &BackupPlatform, bought:
     fs::remove_file(desk.first_archived()).unwrap();
     fs::copy(desk.backups.join(name), desk.platform.data().join(name)).unwrap();
     assert_eq!(desk.platform.launch.run(&["journal", "archive", "--keep", "0"]).code, Some(0));
+    let behind = desk.prune_with_read_model(late);
+    assert!(behind.log.contains("the read model is behind the oldest snapshot"), "{behind}");
+    assert_eq!((behind.code, desk.first_archived().is_file()), (Some(2), true), "{behind}");
     let pruned = desk.prune(&["--backup", backups]);
     assert_eq!((pruned.code, desk.first_archived().is_file()), (Some(0), false), "{pruned}");
     let verified = desk.platform.launch.run(&["journal", "verify"]);
@@ -220,6 +239,20 @@ fn restore_of_a_pruned_journal(desk: &BackupPlatform, other: &Path, newest: &[St
     let sold = client.place(&market(AAPL, "SELL", 10));
     client.wait_for_status(&sold, "EXECUTED");
     server.stop();
+}
+
+/// The end of a pruned journal is lost, and with it every snapshot: what is left begins with nothing.
+fn nothing_is_given_up_that_a_pruned_journal_needs(desk: &BackupPlatform) {
+    let data = desk.platform.data();
+    let mut left = segments(&data.join("journal"));
+    left.sort();
+    fs::remove_file(left.last().unwrap()).unwrap();
+    fs::remove_dir_all(data.join("snapshots")).unwrap();
+    let verified = desk.platform.launch.run(&["journal", "verify"]);
+    let end = value(&verified.output.lines().map(str::to_owned).collect::<Vec<_>>(), "last sequence").to_owned();
+    let refused = desk.platform.launch.run(&["journal", "accept-loss", "--up-to", &end]);
+    assert!(refused.code == Some(2) && refused.log.contains("no good snapshot from there"), "{refused}");
+    assert!(!data.join("lost").exists(), "nothing was touched");
 }
 
 /// The restored folder is a desk of its own that knows what was before.

@@ -1,6 +1,7 @@
 //! HTTP behaviour: problems, origins, hosts, health.
 
 use scenarios::http::{HttpRequest, HttpResponse};
+use scenarios::server::RunningServer;
 use serde_json::{Value, json};
 
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, limit, market};
@@ -155,6 +156,36 @@ fn a_server_that_is_well_says_what_it_stands_on() {
     let yes = json!(true);
     let expected: Vec<_> = names.iter().map(|name| (name, &yes)).collect();
     assert_eq!((&ready["status"], checks), (&json!("UP"), expected));
+    server.stop();
+}
+
+/// Connections that made a request and stay open, until one more is refused or so many are open; each is served again at the end.
+fn served_at_once(server: &RunningServer, wanted: usize) -> (usize, Option<Value>) {
+    let mut clients = Vec::new();
+    let mut refusal = None;
+    while clients.len() < wanted && refusal.is_none() {
+        let mut client = server.client();
+        match client.get("/rest/account").unwrap() {
+            response if response.status == 200 => clients.push(client),
+            response => refusal = Some(problem_in(&response)),
+        }
+    }
+    clients.iter_mut().for_each(|client| assert_eq!(client.get("/rest/account").unwrap().status, 200));
+    (clients.len(), refusal)
+}
+
+/// Both ways of `http.connections`: one that is low is reached with its outcome, and one above the default is used. One address of this machine
+/// gets three quarters of them.
+#[test]
+fn the_limit_of_connections_is_the_configured_one() {
+    const ABOVE_THE_DEFAULT: usize = 1_100;
+    let server = TestPlatform::new().set("http.connections", 16).start();
+    let (served, refusal) = served_at_once(&server, 100);
+    assert_eq!((served, refusal.map(|problem| problem["code"].clone())), (12, Some(json!("too-many-connections"))));
+    server.stop();
+    let settings = TestPlatform::new().set("http.connections", 1_600).set("http.requestsPerSecond", 1_000_000);
+    let server = settings.start();
+    assert_eq!(served_at_once(&server, ABOVE_THE_DEFAULT), (ABOVE_THE_DEFAULT, None));
     server.stop();
 }
 
