@@ -69,6 +69,7 @@ fn a_real_message_of_every_channel_fits_the_description() {
     listener.send("SUBSCRIBE\nid:2\ndestination:/topic/>\nsnapshot:true\n\n");
     make_news(&mut client, &mut listener);
     accept_break(&mut client);
+    change_a_security(&desk, &mut client);
     let mut unheard = described.channels.keys().cloned().collect::<BTreeSet<_>>();
     let until = Instant::now() + 4 * DEADLINE;
     while !unheard.is_empty() {
@@ -88,6 +89,19 @@ fn with_a_break(desk: &TestPlatform) -> RunningServer {
     server.stop();
     fs::remove_file(desk.data().join("venues/SIMULATED-ALPHA.ledger")).unwrap();
     desk.start()
+}
+
+/// Imports the demo's reference data with another description of one security.
+fn change_a_security(desk: &TestPlatform, client: &mut HttpClient) {
+    let folder = desk.data().with_file_name("reference");
+    fs::create_dir(&folder).unwrap();
+    for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/reference")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap().replace("Apple", "Apple again");
+        fs::write(folder.join(path.file_name().unwrap()), text).unwrap();
+    }
+    let imported = client.post("/rest/reference/import", &json!({ "path": folder }).to_string()).unwrap();
+    assert_eq!(imported.status, 200, "{imported:?}");
 }
 
 fn accept_break(client: &mut HttpClient) {
