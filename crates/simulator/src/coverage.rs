@@ -177,6 +177,11 @@ impl Coverage {
         self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
     }
 
+    /// How often a fault of this kind was injected.
+    pub fn faults_of_kind(&self, kind: &str) -> u64 {
+        self.faults.get(kind).copied().unwrap_or(0)
+    }
+
     /// How often faults of all kinds were injected.
     pub fn faults_injected(&self) -> u64 {
         self.faults.values().sum()

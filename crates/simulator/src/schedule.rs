@@ -31,8 +31,10 @@ const STOMP_FAULT_EVERY: i64 = 60 * SECOND;
 /// On average the STOMP port hangs so often.
 const STOMP_HANG_EVERY: i64 = 300 * SECOND;
 
-/// On average a row of the read model goes bad so often.
+/// On average a row of the read model goes bad so often. Each makes the next start replay the whole journal, so there are no more than
+/// so many in a long run.
 const BAD_ROW_EVERY: i64 = 240 * SECOND;
+const BAD_ROWS_OF_LONG_RUNS: i64 = 6;
 /// On average the strategy does something so often.
 const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
 
@@ -209,9 +211,9 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// A run that begins with a folder of an earlier release.
-    pub(crate) const UPGRADE: &'static str = "upgrade of an earlier release's folder";
+    pub const UPGRADE: &'static str = "upgrade of an earlier release's folder";
     /// A midnight that comes while the platform runs.
-    pub(crate) const DAY_END: &'static str = "a day ends while the platform runs";
+    pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
     pub const KINDS: [&'static str; 38] = [
@@ -394,7 +396,8 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     let damages = |rng: &mut SeededRng| {
         Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
     };
-    fill(&mut steps, &mut SeededRng::new(seed, 800), BAD_ROW_EVERY, length, damages);
+    let every = BAD_ROW_EVERY.max(length / BAD_ROWS_OF_LONG_RUNS);
+    fill(&mut steps, &mut SeededRng::new(seed, 800), every, length, damages);
     draw_administrator(seed, length, &mut steps);
     draw_days_off(seed, length, &mut steps);
     draw_upgrade(seed, &mut steps);

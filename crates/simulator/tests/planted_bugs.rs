@@ -43,18 +43,18 @@ recorded! {
     ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
     skip_rewrite: SkipRewrite, 15, "the platform does not start";
     trust_snapshot: TrustSnapshot, 44, "the digest differs";
-    snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 4, "a snapshot differs from the journal";
+    snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 1, "a snapshot differs from the journal";
     answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
-    publish_twice: PublishTwice, 1, "topics are not in order";
+    publish_twice: PublishTwice, 1, "replay differs";
     accept_repeated_order_id: AcceptRepeatedOrderId, 1, "topics are not in order";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
-    lose_event: LoseEvent, 1, "topics are not in order";
+    lose_event: LoseEvent, 1, "replay differs";
     drop_answer: DropAnswer, 3, "an answer was dropped";
     digest_skips_input: DigestSkipsInput, 1, "the digest differs";
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
     forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
-    send_before_stored: SendBeforeStored, 9, "FIX numbers are not gapless";
+    send_before_stored: SendBeforeStored, 3, "FIX numbers are not gapless";
     forget_report: ForgetReport, 1, "FIX reports are incomplete";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
@@ -63,6 +63,8 @@ recorded! {
     forget_users: ForgetUsers, 5, "users differ from the journal";
     sample_before_costs: SampleBeforeCosts, 6, "a value sample is not the sum of bookings";
     forget_retired_id: ForgetRetiredId, 2, "an id was given twice";
+    forget_earlier_executions: ForgetEarlierExecutions, 14, "replay differs";
+    keep_day_orders: KeepDayOrders, 38, "an order outlives its day";
 }
 
 /// The shortest schedule by which the seed finds the bug, and the promise that it breaks.

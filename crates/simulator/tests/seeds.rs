@@ -1,6 +1,7 @@
 //! The platform as it is: a fixed number of seeds of a fixed length keeps every promise, and a seed always gives the same run.
 
-use simulator::{Plan, RunReport, run};
+use simulator::schedule::Fault;
+use simulator::{Coverage, Plan, RunReport, run};
 
 /// Simulated minutes in which things go wrong; more than two of rest follow.
 const MINUTES: u32 = 3;
@@ -10,30 +11,37 @@ fn report(seed: u64, minutes: u32) -> RunReport {
     run(&Plan::of_seed(seed, minutes)).expect("a temporary folder can be written")
 }
 
-fn broken_promises(first: u64) -> Vec<String> {
-    let seeds = first..first + SEEDS_PER_TEST;
-    let broken = |seed: u64| report(seed, MINUTES).violation.map(|violation| format!("seed {seed}: {violation}"));
-    seeds.filter_map(broken).collect()
+/// Every seed keeps every promise, and there are upgrades and ends of days among them.
+fn check_seeds(first: u64) {
+    let (mut broken, mut coverage) = (Vec::new(), Coverage::default());
+    for seed in first..first + SEEDS_PER_TEST {
+        let report = report(seed, MINUTES);
+        coverage.add(&report.coverage);
+        broken.extend(report.violation.map(|violation| format!("seed {seed}: {violation}")));
+    }
+    assert_eq!(broken, Vec::<String>::new());
+    assert!(coverage.faults_of_kind(Fault::UPGRADE) > 0, "{coverage}");
+    assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
 }
 
 #[test]
 fn seeds_1_to_50_keep_every_promise() {
-    assert_eq!(broken_promises(1), Vec::<String>::new());
+    check_seeds(1);
 }
 
 #[test]
 fn seeds_51_to_100_keep_every_promise() {
-    assert_eq!(broken_promises(51), Vec::<String>::new());
+    check_seeds(51);
 }
 
 #[test]
 fn seeds_101_to_150_keep_every_promise() {
-    assert_eq!(broken_promises(101), Vec::<String>::new());
+    check_seeds(101);
 }
 
 #[test]
 fn seeds_151_to_200_keep_every_promise() {
-    assert_eq!(broken_promises(151), Vec::<String>::new());
+    check_seeds(151);
 }
 
 #[test]
