@@ -18,7 +18,6 @@ mod platform;
 mod read_model;
 mod releases;
 pub mod schedule;
-mod seed_traits;
 mod shorten;
 mod simulation;
 mod stomp_sessions;

@@ -26,10 +26,10 @@ use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
 use crate::http_clients::{HttpPort, HttpPortParts};
 use crate::market::Market;
+use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::read_model::SimulatedReadModel;
 use crate::releases::{EarlierFolder, RELEASES};
 use crate::schedule::DAY;
-use crate::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::{SteppedHost, StrategyLog};
 

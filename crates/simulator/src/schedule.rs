@@ -3,8 +3,8 @@
 use domain::SeededRng;
 use std::fmt;
 
-pub use crate::seed_traits::TRADERS;
-use crate::seed_traits::{SeedTraits, VENUE_COUNT};
+pub use crate::market::seed_traits::TRADERS;
+use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;

@@ -9,7 +9,7 @@ use domain::{Order, OrderId, OrderKind, SecurityId, TimeInForce, Timestamp};
 
 use crate::disk::SimulatedDisk;
 use crate::market::Market;
-use crate::seed_traits::SeedTraits;
+use crate::market::seed_traits::SeedTraits;
 
 const START: Timestamp = Timestamp(1_780_574_400_000_000_000);
 const SEEDS: u64 = 60;

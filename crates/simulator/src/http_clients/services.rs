@@ -1,4 +1,4 @@
-//! What the routes need besides the bus. The clients here trade; nobody asks for the rest.
+//! What the routes need besides the bus. The clients here trade, and ask for nothing else.
 
 use std::collections::BTreeMap;
 use std::path::Path;

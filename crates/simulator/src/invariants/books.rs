@@ -19,9 +19,9 @@ use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::{ClientOrder, VenueRecord};
 
 use crate::administrator::AdminRecords;
+use crate::market::seed_traits::VENUE_COUNT;
 use crate::platform::Machine;
 use crate::releases::ReplayedState;
-use crate::seed_traits::VENUE_COUNT;
 
 /// The kind of an input in the journal: see docs/journal-format.md.
 const INPUT: u8 = 1;

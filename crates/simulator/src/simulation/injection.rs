@@ -5,8 +5,8 @@ use venue_sim::Faults;
 use super::SimulatedRun;
 use crate::faulty_lines::VenueLine;
 use crate::invariants::broken_invariant::InvariantResult;
+use crate::market::seed_traits::VENUE_COUNT;
 use crate::schedule::{DAY, Fault, Happening, SECOND, VenueLineFault};
-use crate::seed_traits::VENUE_COUNT;
 
 impl SimulatedRun {
     pub(super) fn carry_out(&mut self, what: &Happening) -> InvariantResult {

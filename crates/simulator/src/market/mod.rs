@@ -1,6 +1,8 @@
 //! The market of a run: an exchange that is always open, three stocks, two accounts with cash, a simulated venue for each, a strategy.
 //! It is a small world of its own, or made from what the data folder of an earlier release has.
 
+pub(crate) mod seed_traits;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ use venue_sim::{
     Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueFees,
 };
 
-use crate::seed_traits::{SeedTraits, VENUE_COUNT};
+use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 
 const STOCK_COUNT: usize = 3;
 /// Number, symbol and opening price in cents of the small world.
