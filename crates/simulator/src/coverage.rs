@@ -111,7 +111,7 @@ impl Coverage {
         for entry in clients.iter().flat_map(|client| &client.log) {
             match &entry.outcome {
                 RequestOutcome::Refused { code, .. } | RequestOutcome::Declined { code } => {
-                    *self.refusals.entry(code).or_default() += 1
+                    *self.refusals.entry(code).or_default() += 1;
                 }
                 RequestOutcome::Unknown | RequestOutcome::SaidUnknown => self.unknown += 1,
                 RequestOutcome::Waiting | RequestOutcome::Accepted { .. } | RequestOutcome::NotSent => {}
