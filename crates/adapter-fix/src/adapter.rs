@@ -152,7 +152,7 @@ impl FixAdapter {
             let is_due = |inbound: &Inbound| matches!(inbound, Inbound::Message(_) | Inbound::Unsent { .. });
             self.rest.extend(rest.into_iter().filter(is_due));
         }
-        self.translator.chains.on_disconnected();
+        self.translator.chains.on_disconnected(self.setup.dialect.recovery.orders == OrderQuery::Adapter);
         self.confirmation = ReportConfirmation::default();
     }
 

@@ -3,6 +3,7 @@
 use adapters::ReportSink;
 use domain::Timestamp;
 use domain::report::ReportKind;
+use fix::codec::FixDecoder;
 
 use crate::adapter::FixAdapter;
 use crate::sessions::side_session::SideSessionEvent;
@@ -17,7 +18,11 @@ impl FixAdapter {
                 SideSessionEvent::Up => {}
                 SideSessionEvent::Down(reason) => copy.down_reason = reason.into(),
                 SideSessionEvent::Skipped => sink.on_report(None, ReportKind::Gap),
-                SideSessionEvent::Message(frame) => self.on_message(at, &frame, sink),
+                // Rejects there name numbers of that session, not of the orders'.
+                SideSessionEvent::Message(frame) if is_execution_report(&frame) => self.on_message(at, &frame, sink),
+                SideSessionEvent::Message(frame) => {
+                    tracing::warn!(venue = %self.setup.venue, message = %fix::masked(&frame), "a message on the drop copy is not used");
+                }
             }
         }
         copy.confirmation.confirm((&self.setup.venue, &copy.numbers), at, passed, sink);
@@ -30,6 +35,10 @@ impl FixAdapter {
             copy.session.end(&self.runtime);
         }
     }
+}
+
+fn is_execution_report(frame: &[u8]) -> bool {
+    FixDecoder::new().decode(frame).is_ok_and(|message| message.msg_type() == b"8")
 }
 
 /// A session that is ended with a Logout can log on again at once.

@@ -10,7 +10,7 @@ use crate::requests::RequestRefusal;
 const HEADER: [(u32, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];
 
 /// What stands for fields that the dialect leaves out on purpose.
-const LEFT_OUT: [(fix::tag::Tag, &str); 4] = [(38, "1"), (54, "1"), (59, "0"), (60, "20260101-00:00:00")];
+const LEFT_OUT: [(fix::tag::Tag, &str); 3] = [(38, "1"), (54, "1"), (60, "20260101-00:00:00")];
 
 /// Checks one message after the other.
 pub struct MessageCheck {

@@ -174,9 +174,15 @@ impl OrderChains {
     }
 
     /// Questions of an earlier connection get no answers.
-    pub fn on_disconnected(&mut self) {
+    /// `is_told_elsewhere`: what was filled meanwhile does not come over FIX, so CumQty (14) says nothing until the next report.
+    pub fn on_disconnected(&mut self, is_told_elsewhere: bool) {
         self.sent.clear();
-        self.chains.values_mut().for_each(|chain| chain.questions.clear());
+        for chain in self.chains.values_mut() {
+            chain.questions.clear();
+            if is_told_elsewhere {
+                chain.cum_qty = None;
+            }
+        }
     }
 
     /// A request left with that number.

@@ -136,12 +136,14 @@ impl FixTranslator {
         }
     }
 
-    /// Both sessions tell the same ExecID (17).
+    /// Both sessions tell the same ExecID (17), kind, status and quantity; an ExecID alone may be used again.
     fn is_second_copy(&mut self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> bool {
         if !self.has_drop_copy || fields.kind == ExecKind::Status {
             return false;
         }
-        message.text(17).is_some_and(|exec_id| !self.chains.chain(order).note_report(exec_id))
+        let text = |tag| message.text(tag).unwrap_or_default();
+        let copy = [17, 150, 39, 14].map(text).join("/");
+        !text(17).is_empty() && !self.chains.chain(order).note_report(&copy)
     }
 
     /// At some venues a status report confirms a request.
@@ -428,14 +430,14 @@ fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Te
     }
 }
 
-/// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry; a fee of nothing is none.
+/// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry. A fee of nothing is one too: without any, the reference data's would be booked.
 fn misc_fees(message: &FixMessage<'_>) -> Vec<Charge> {
     let mut amount = None;
     let mut charges = Vec::new();
     for field in message.fields() {
         let text = std::str::from_utf8(field.value).unwrap_or_default();
         match field.tag {
-            137 => amount = Decimal::from_str_exact(text).ok().map(Amount).filter(|amount| !amount.0.is_zero()),
+            137 => amount = Decimal::from_str_exact(text).ok().map(Amount),
             138 => charges.extend(amount.take().zip(text.parse().ok()).map(|(amount, currency)| Charge {
                 amount,
                 currency,

@@ -117,7 +117,7 @@ fn problems_of_sessions_and_log_ons_are_told_too() {
         line 17: logon.signature.fields: 1 cannot be signed (known: 35, 49, 56, 34, 52)
         line 20: logon.fields[1].tag: 108 is set by the platform
         line 22: logon.fields[1].sessions: fun is no session (known: orders, dropCopy, prices)
-        line 25: omitted[1].tags: 11 is no field that can be left out (known: 38, 54, 59, 60)
+        line 25: omitted[1].tags: 11 is no field that can be left out (known: 38, 54, 60)
     "#]]
     .assert_eq(&problems(&format!("{SMALLEST}{WRONG_SESSIONS}")));
 }

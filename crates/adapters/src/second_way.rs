@@ -7,11 +7,14 @@ use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, InquiryResult, LineKind, ReportKind, VenueOrder, VenueSnapshot};
 use domain::{AccountId, Order, OrderId, OrderKind, SecurityId, Text, TimeInForce, Timestamp};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use crate::venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 
 /// After so long a lost second way is tried again.
 const RETRY_SECONDS: i64 = 1;
+/// A minute is the longest pause.
+const RETRY_DOUBLINGS_MAX: u32 = 6;
 
 /// Two adapters of one account as one.
 pub struct SecondWay {
@@ -25,6 +28,8 @@ pub struct SecondWay {
     /// A private line of the order adapter's own, where it has one: why it is down, or nothing while it is up.
     orders_down: Option<Text>,
     retry_at: Timestamp,
+    /// Attempts to log on in a row that failed.
+    failures: u32,
     /// What was said of it.
     told_up: Option<bool>,
     /// Times in force of orders that were asked about: the venue has none for market orders.
@@ -48,6 +53,7 @@ impl SecondWay {
             lists: false,
             orders_down: None,
             retry_at: Timestamp(0),
+            failures: 0,
             told_up: None,
             asked: BTreeMap::new(),
             wake,
@@ -59,9 +65,17 @@ impl SecondWay {
         if self.is_up || at < self.retry_at {
             return;
         }
+        let begun = Instant::now();
         match self.answers.connect(at) {
-            Ok(()) => self.is_up = true,
-            Err(SessionLost(reason)) => self.lose_answers(at, reason),
+            Ok(()) => (self.is_up, self.failures) = (true, 0),
+            Err(SessionLost(reason)) => {
+                // An attempt holds the orders up, so a host that does not answer is tried seldom, counted from the end of the attempt.
+                let pause = RETRY_SECONDS << self.failures.min(RETRY_DOUBLINGS_MAX);
+                self.failures += 1;
+                self.lose_answers(at, reason);
+                let took = i64::try_from(begun.elapsed().as_secs()).unwrap_or(i64::MAX);
+                self.retry_at = at.plus_seconds(took.saturating_add(pause));
+            }
         }
     }
 

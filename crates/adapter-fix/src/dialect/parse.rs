@@ -21,7 +21,9 @@ const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
 const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
 
 /// Fields that say again what the venue knows of an order.
-const OMITTABLE_FIELDS: [Tag; 4] = [38, 54, 59, 60];
+const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
+/// Messages that have them.
+const ORDER_REQUESTS: [&str; 3] = ["D", "F", "G"];
 
 const TAG_MAX: Tag = 999_999_999;
 
@@ -277,11 +279,17 @@ fn omitted(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<OmittedFields
         for tag in tags.iter().filter(|tag| !OMITTABLE_FIELDS.contains(tag)) {
             section.refuse::<()>(
                 "tags",
-                &format!("{tag} is no field that can be left out (known: 38, 54, 59, 60)"),
+                &format!("{tag} is no field that can be left out (known: 38, 54, 60)"),
                 problems,
             );
         }
-        let messages = messages(&section, problems).unwrap_or_else(|| REQUESTS.map(str::to_owned).to_vec());
+        let messages = messages(&section, problems).unwrap_or_else(|| ORDER_REQUESTS.map(str::to_owned).to_vec());
+        if messages.iter().any(|message| !ORDER_REQUESTS.contains(&message.as_str())) {
+            section.refuse::<()>("messages", "fields are left out of D, F and G only", problems);
+        }
+        if tags.contains(&38) && messages != ["F"] {
+            section.refuse::<()>("tags", "38 can be left out of F only: name it in `messages`", problems);
+        }
         all.push(OmittedFields { messages, tags });
     }
     all

@@ -57,16 +57,17 @@ impl SideSession {
     /// Connects where that is due, and takes what has come.
     pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<SideSessionEvent> {
         let mut events = Vec::new();
-        let is_late = |begun: Timestamp| at.seconds_since(begun) >= LOGON_SECONDS_MAX;
-        if !self.is_up && self.session.as_ref().is_some_and(|(_, begun)| is_late(*begun)) {
-            self.lose(runtime, at);
-        }
         if self.session.is_none() && at >= self.retry_at {
             self.begin(runtime, wake, at);
         }
         let inbound: Vec<Inbound> = self.session.iter().flat_map(|(session, _)| session.inbound().try_iter()).collect();
         for inbound in inbound {
             events.extend(self.on_inbound(inbound, runtime, at));
+        }
+        // After what has come: it may have logged on while nobody looked, and reports with it.
+        let is_late = |begun: Timestamp| at.seconds_since(begun) >= LOGON_SECONDS_MAX;
+        if !self.is_up && self.session.as_ref().is_some_and(|(_, begun)| is_late(*begun)) {
+            self.lose(runtime, at);
         }
         if let Some((session, _)) = &self.session {
             session.resume();

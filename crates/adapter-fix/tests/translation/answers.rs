@@ -149,7 +149,7 @@ fn after_a_start_an_order_is_asked_about_by_the_newest_id_that_the_venue_has() {
 fn a_question_of_a_lost_connection_has_no_answer() {
     let mut story = Story::new("generic-44");
     ask(&mut story, &order(1));
-    story.translator.chains.on_disconnected();
+    story.translator.chains.on_disconnected(false);
     story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|14=0|151=100");
     assert!(story.told.ends_with("nothing\n"), "{}", story.told);
 }

@@ -78,6 +78,10 @@ pub(super) fn read(reader: &mut ConfigReader) -> Vec<ConfiguredVenue> {
     with_recovery(venues, reader)
 }
 
+fn environment(venue: &ConfiguredVenue) -> Option<&str> {
+    venue.settings.text("environment")
+}
+
 /// Venues that others ask about their orders are part of these, and none by themselves.
 fn with_recovery(venues: Vec<ConfiguredVenue>, reader: &mut ConfigReader) -> Vec<ConfiguredVenue> {
     let named = |venue: &ConfiguredVenue| venue.settings.text(RECOVERY_VENUE).map(str::to_owned);
@@ -94,6 +98,12 @@ fn with_recovery(venues: Vec<ConfiguredVenue>, reader: &mut ConfigReader) -> Vec
             }
             Some(other) if other.kind.order_mode(&other.settings) != OrderMode::Live => {
                 format!("'{name}' does not reach the account of this venue: it is simulated or paper")
+            }
+            Some(other) if environment(other) != environment(venue) => {
+                format!("'{name}' is of another environment than this venue")
+            }
+            Some(_) if asked.iter().filter(|asked| **asked == name).count() > 1 => {
+                format!("'{name}' is the recovery venue of several venues, and can be that of one")
             }
             Some(other) => {
                 venue.recovery = Some(Box::new(other.clone()));
