@@ -63,13 +63,22 @@ export class Server {
 
   accounts = () => this.rest.get('/rest/account', list(read.account));
   adapters = () => this.rest.get('/rest/adapter', list(read.adapter));
-  /** Securities that changed after a sequence; after 0, all. */
+  /** Securities that changed after a sequence; after 0, all: the list, and what changed since its first page. */
   securityChanges = async (after: number): Promise<Snapshot<vo.SecurityChangeVO[]>> => {
     const value: vo.SecurityChangeVO[] = [];
-    for (let sequence = after; ; sequence = value.at(-1)?.sequence ?? after) {
+    let sequence = after;
+    for (let id = 0; !after; id = value.at(-1)?.securityId ?? 0) {
+      const page = await this.rest.snapshot(`/rest/security?limit=${PAGE_ROWS}&after=${id}`, list(read.security));
+      sequence ||= page.sequence;
+      for (const security of page.value) value.push({ sequence, securityId: security.id, security });
+      if (!page.value.length) break;
+    }
+    for (;;) {
       const page = await this.rest.get(`/rest/security.changes?limit=${PAGE_ROWS}&after=${sequence}`, list(read.securityChange));
-      value.push(...page);
+      // Not spread as arguments: a page has all changes of one input.
+      for (const change of page) value.push(change);
       if (!page.length) return { sequence, value };
+      sequence = page.at(-1)?.sequence ?? sequence;
     }
   };
   families = () => this.rest.get('/rest/security-family', list(read.securityFamily));

@@ -56,10 +56,9 @@ impl SecurityChanges {
         self.changed.last().map_or(self.forgotten_through, |(sequence, _)| (*sequence).max(self.forgotten_through))
     }
 
-    /// Whether all that changed after a sequence is known. To a client that has nothing yet, removals do not matter; one that is
-    /// ahead has its list from another journal.
+    /// Whether all that changed after a sequence is known. A client that is ahead has its list from another journal.
     pub fn is_known_after(&self, sequence: u64) -> bool {
-        sequence == 0 || (self.forgotten_through..=self.last()).contains(&sequence)
+        (self.forgotten_through..=self.last()).contains(&sequence)
     }
 
     /// What changed after a sequence, oldest first; those of one sequence by id. Where `after` is absent, all.
@@ -155,8 +154,9 @@ mod tests {
         (0..=max).for_each(|place| changes.on_removed(10 + place, SecurityId(100 + place)));
         assert_eq!(changes.removed.len(), SECURITY_REMOVALS_MAX);
         let known = |sequence| changes.is_known_after(sequence);
-        assert_eq!([0, 9, 10, 10 + max, 11 + max].map(known), [true, false, true, true, false]);
+        assert_eq!([0, 9, 10, 10 + max, 11 + max].map(known), [false, false, true, true, false]);
         assert_eq!((after(&changes, 0)[0], changes.last()), ((1, 1), 10 + max));
+        assert!(SecurityChanges::default().is_known_after(0), "of an empty list");
         assert_eq!(minicbor::decode::<SecurityChanges>(&minicbor::to_vec(&changes).unwrap()).unwrap(), changes);
     }
 }
