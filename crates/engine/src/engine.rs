@@ -151,6 +151,17 @@ impl Engine {
         self.trading.encode_state()
     }
 
+    /// Whether a snapshot is of this state. One of before the log of securities that changed does not know when each did.
+    pub fn is_state(&self, snapshot: &[u8]) -> bool {
+        let state = self.encode_state();
+        if state == snapshot {
+            return true;
+        }
+        let Ok(mut read) = Self::from_state(snapshot) else { return false };
+        read.trading.reference.take_change_log(&self.trading.reference);
+        read.encode_state() == state
+    }
+
     /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
     pub fn snapshot(&self) -> StateSnapshot {
         StateSnapshot(self.trading.copy_for_disk())

@@ -231,3 +231,16 @@ fn the_venue_has_its_time_for_each_reduction() {
         "#]],
     );
 }
+
+#[test]
+fn several_reductions_that_wait_are_one_request() {
+    check(
+        "reduce 1 40
+         reduce 1 30
+         reduce 1 20
+         venue replaces 2
+         venue replaces 2
+         open",
+        expect![[r#""#]],
+    );
+}

@@ -96,15 +96,16 @@ impl Trading {
 
     /// Asks an order to shrink that was being replaced when it should have been asked, once that is over.
     fn send_deferred(&mut self, moment: Moment, waiting: OrderId, place: usize, out: &mut Outbox) {
-        let Some(first) = self.waiting_orders.displaced_mut(waiting, place) else { return };
+        let Some(first) = self.waiting_orders.deferred_at(waiting, place).cloned() else { return };
         let Some(order) = self.orders.get(first.order).filter(|order| order.state.is_working()) else { return };
         if order.pending.replace().is_some() {
             return;
         }
-        first.deferral = None;
+        // For all that wait for it at once: one after the other would take a round trip each.
+        let lowest = self.waiting_orders.take_deferred(first.order);
         // What was filled meanwhile may leave nothing of it.
-        let leaves_quantity = first.leaves_quantity.filter(|quantity| *quantity > order.filled);
-        let first = Displaced { leaves_quantity, ..first.clone() };
+        let leaves_quantity = lowest.filter(|quantity| *quantity > order.filled);
+        let first = Displaced { leaves_quantity, deferral: None, ..first };
         let is_ending = order.pending.cancel().is_some();
         if !is_ending
             && !self.is_displaced(&first)

@@ -101,6 +101,14 @@ impl WaitingOrders {
         self.0.values_mut().filter(waits).for_each(|wait| wait.due = due);
     }
 
+    /// The same, which is asked for now.
+    pub(crate) fn take_deferred(&mut self, order: OrderId) -> Option<Quantity> {
+        let lowest = self.deferred_quantity(order);
+        let displaced = self.0.values_mut().flat_map(|wait| &mut wait.displaced);
+        displaced.filter(|first| first.order == order).for_each(|first| first.deferral = None);
+        lowest
+    }
+
     /// The lowest quantity that an order is still to be asked to shrink to.
     pub(crate) fn deferred_quantity(&self, order: OrderId) -> Option<Quantity> {
         let displaced = self.0.values().flat_map(|wait| &wait.displaced);
@@ -117,8 +125,9 @@ impl WaitingOrders {
         all.filter(|(.., first)| first.deferral.is_some()).map(|(id, place, _)| (id, place)).collect()
     }
 
-    pub(crate) fn displaced_mut(&mut self, waiting: OrderId, place: usize) -> Option<&mut Displaced> {
-        self.0.get_mut(&waiting)?.displaced.get_mut(place)
+    /// Absent where it was asked for with another one.
+    pub(crate) fn deferred_at(&self, waiting: OrderId, place: usize) -> Option<&Displaced> {
+        self.0.get(&waiting)?.displaced.get(place).filter(|first| first.deferral.is_some())
     }
 
     pub(crate) fn remove(&mut self, order: OrderId) -> bool {
