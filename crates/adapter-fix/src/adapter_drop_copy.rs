@@ -3,7 +3,7 @@
 use adapters::ReportSink;
 use domain::Timestamp;
 use domain::report::ReportKind;
-use fix::codec::FixDecoder;
+use fix::FixDecoder;
 
 use crate::adapter::FixAdapter;
 use crate::sessions::side_session::SideSessionEvent;
