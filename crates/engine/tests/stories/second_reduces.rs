@@ -241,6 +241,32 @@ fn several_reductions_that_wait_are_one_request() {
          venue replaces 2
          venue replaces 2
          open",
-        expect![[r#""#]],
+        expect![[r#"
+            reduce 1 40
+                A-1 OPEN (waits for the venue to reduce or cancel order 2)
+                2 PENDING_REPLACE (position-closed)
+                to SIM-A: replace 2 with 60 @ -
+            reduce 1 30
+                A-2 OPEN (waits for the venue to reduce or cancel order 2)
+            reduce 1 20
+                A-3 OPEN (waits for the venue to reduce or cancel order 2)
+            venue replaces 2
+                2 SUBMITTED (position-closed)
+                2 PENDING_REPLACE (position-closed)
+                to SIM-A: replace 2 with 10 @ -
+            venue replaces 2
+                2 SUBMITTED (position-closed)
+                A-1 OPEN
+                A-2 OPEN
+                A-3 OPEN
+                to SIM-A: submit A-1
+                to SIM-A: submit A-2
+                to SIM-A: submit A-3
+            open
+                2 SUBMITTED 0 of 10 StopOrder
+                A-1 OPEN 0 of 40 MarketOrder
+                A-2 OPEN 0 of 30 MarketOrder
+                A-3 OPEN 0 of 20 MarketOrder
+        "#]],
     );
 }
