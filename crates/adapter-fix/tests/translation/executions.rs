@@ -341,3 +341,42 @@ fn refusals_of_every_kind_name_the_request() {
     "#]]
     .assert_eq(&story.told);
 }
+
+#[test]
+fn a_drop_copy_tells_the_same_once_and_an_exec_id_that_is_used_again_is_another_report() {
+    let mut story = Story::new("quickfix-executor");
+    story.translator = story.translator.with_drop_copy(true);
+    story.submit(&order(1));
+    for _ in 0..2 {
+        story.venue("8 11=R7-1-0|37=V1|17=1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+    }
+    // The program began again, and its ids with it.
+    for _ in 0..2 {
+        story.venue("8 11=R7-1-0|37=V1|17=1|150=F|39=2|38=100|14=100|151=0|32=60|31=10.5");
+    }
+    expect![[r#"
+        > 35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        < 35=8|11=R7-1-0|37=V1|17=1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5
+            1 filled 40 @ 10.5 (1@40)
+        < 35=8|11=R7-1-0|37=V1|17=1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=1|150=F|39=2|38=100|14=100|151=0|32=60|31=10.5
+            1 filled 60 @ 10.5 (1@100)
+        < 35=8|11=R7-1-0|37=V1|17=1|150=F|39=2|38=100|14=100|151=0|32=60|31=10.5
+            nothing
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn a_fee_of_nothing_is_told_so_that_none_of_the_reference_data_is_booked() {
+    let mut story = Story::new("binance-spot");
+    story.submit(&order(1));
+    let fill = "8 11=R7-1-0|37=1|17=2|1003=9|55=MSFT|150=F|39=2|38=100|14=100|151=0|32=100|31=10.5";
+    story.venue(&format!("{fill}|136=1|137=0.00|138=BNB|139=4"));
+    expect![[r#"
+        > 35=D|11=R7-1-0|38=100|40=2|44=10.5|54=1|55=MSFT|59=1
+        < 35=8|11=R7-1-0|37=1|17=2|1003=9|55=MSFT|150=F|39=2|38=100|14=100|151=0|32=100|31=10.5|136=1|137=0.00|138=BNB|139=4
+            1 filled 100 @ 10.5 (MSFT:9), charge 0 BNB
+    "#]].assert_eq(&story.told);
+}
