@@ -228,7 +228,7 @@ impl<'a> ReplaySession<'a> {
         let parts = journal_records::decode_snapshot(&snapshot.state)
             .map_err(|UnreadableRecord(reason)| RecoveryError::Unreadable { sequence: snapshot.sequence, reason })?;
         let is_same_digest = parts.digest.is_none_or(|digest| digest == self.digest);
-        self.result.snapshot = Some((snapshot.sequence, is_same_digest && self.engine.is_state(&parts.engine)));
+        self.result.snapshot = Some((snapshot.sequence, is_same_digest && self.engine.is_state(parts.engine)));
         Ok(())
     }
 
