@@ -1,12 +1,14 @@
 //! Test client of the conformance kit: sends orders and records reports.
 
+use std::collections::BTreeMap;
+
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
     FillsPage, FillsScope, HalfOutcome, InquiryAnswer, OpenOrdersPage, ReportKind, VenueFill, VenueOrder,
     VenueOrderState, VenueSnapshot, VenueStatement,
 };
-use domain::{AccountId, Order, OrderId, SecurityId, Text, Timestamp};
+use domain::{AccountId, Order, OrderId, Quantity, SecurityId, Text, Timestamp};
 
 use super::{DurableView, Harness, OrderIntent, RuleVerdict};
 use crate::venue::{ReportSink, SendOutcome, SessionLost};
@@ -27,6 +29,8 @@ pub(super) struct ConformanceClient<H> {
     pub(super) asked_at: Timestamp,
     /// What the adapter could not do, in its own words.
     admitted: Vec<String>,
+    /// The largest quantity that was asked for of each order.
+    asked: BTreeMap<OrderId, Quantity>,
 }
 
 /// Everything reported since the start, or since it was last read.
@@ -67,7 +71,13 @@ impl ReportSink for ReceivedReports {
 
 impl<H: Harness> ConformanceClient<H> {
     pub(super) fn new(harness: H) -> Self {
-        Self { harness, received: ReceivedReports::default(), asked_at: Timestamp(0), admitted: Vec::new() }
+        Self {
+            harness,
+            received: ReceivedReports::default(),
+            asked_at: Timestamp(0),
+            admitted: Vec::new(),
+            asked: BTreeMap::new(),
+        }
     }
 
     /// A venue that repeats itself is believed once.
@@ -106,12 +116,14 @@ impl<H: Harness> ConformanceClient<H> {
     }
 
     pub(super) fn submit(&mut self, order: &Order) -> SendOutcome {
+        self.note_asked(order, order.terms);
         let at = self.harness.now();
         let outcome = self.harness.adapter().submit(at, order);
         self.note_unsent(outcome)
     }
 
     pub(super) fn modify(&mut self, order: &Order, terms: OrderTerms) -> SendOutcome {
+        self.note_asked(order, terms);
         let at = self.harness.now();
         let outcome = self.harness.adapter().modify(at, order, terms);
         self.note_unsent(outcome)
@@ -255,6 +267,29 @@ impl<H: Harness> ConformanceClient<H> {
         let mut admitted = std::mem::take(&mut self.admitted);
         admitted.append(&mut self.received.admitted);
         admitted
+    }
+
+    fn note_asked(&mut self, order: &Order, terms: OrderTerms) {
+        let most = self.asked.entry(order.id).or_insert(Quantity::ZERO);
+        *most = terms.quantity.max(*most);
+    }
+
+    /// A fill that cannot be true, whatever else went wrong: one id for two trades, or more than was asked for.
+    pub(super) fn false_fill(&self) -> Option<String> {
+        let mut trades: BTreeMap<(OrderId, &Text), &VenueFill> = BTreeMap::new();
+        let mut filled: BTreeMap<OrderId, Quantity> = BTreeMap::new();
+        for fill in &self.received.fills {
+            match trades.insert((fill.order, &fill.exec_id), fill) {
+                Some(known) if !is_same_trade(known, fill) => return Some(format!("two trades are {}", fill.exec_id)),
+                Some(_) => {}
+                None => {
+                    let sum = filled.entry(fill.order).or_insert(Quantity::ZERO);
+                    *sum = sum.plus(fill.quantity).ok()?;
+                }
+            }
+        }
+        let over = filled.into_iter().find(|(order, sum)| self.asked.get(order).is_some_and(|asked| sum > asked));
+        over.map(|(order, sum)| format!("order {order} has {sum} filled, and less was asked for"))
     }
 
     fn note_lost<T>(&mut self, outcome: Result<T, SessionLost>) -> Result<T, SessionLost> {

@@ -39,7 +39,7 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
 
 /// The same while the venue or the line to it misbehaves, as `make_faulty` arranges it. A rule that is not kept then is
 /// [`RuleVerdict::Admitted`] where the adapter said what it could not do, beyond what it says in the same rule without a
-/// fault; one that is broken without a word has failed. The same fill again is no second one, as for the engine.
+/// fault; one that is broken without a word has failed, and so has one with a fill that cannot be true. The same fill again is no second one, as for the engine.
 pub fn check_under_fault<H: Harness>(make: impl Fn() -> H, make_faulty: impl Fn() -> H) -> Vec<RuleOutcome> {
     let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
         let mut client = ConformanceClient::under_fault(make_faulty());
@@ -50,6 +50,8 @@ pub fn check_under_fault<H: Harness>(make: impl Fn() -> H, make_faulty: impl Fn(
             }
             verdict => verdict,
         };
+        // No word excuses it.
+        let verdict = client.false_fill().map_or(verdict, RuleVerdict::Failed);
         RuleOutcome { rule, verdict }
     };
     all_rules(&make).map(judge).collect()
