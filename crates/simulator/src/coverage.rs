@@ -49,6 +49,8 @@ pub struct Coverage {
     orders: u64,
     fills: u64,
     unknown: u64,
+    /// Orders that were accepted over HTTP.
+    http_orders: u64,
     fix: FixCoverage,
     stomp: StompCoverage,
     /// Runs of the strategy, its orders, and what it was told.
@@ -114,6 +116,8 @@ impl Coverage {
                     *self.refusals.entry(code).or_default() += 1;
                 }
                 RequestOutcome::Unknown | RequestOutcome::SaidUnknown => self.unknown += 1,
+                // Over HTTP an order is told by its id, not by its number.
+                RequestOutcome::Accepted { order: None, .. } if entry.placed().is_some() => self.http_orders += 1,
                 RequestOutcome::Waiting | RequestOutcome::Accepted { .. } | RequestOutcome::NotSent => {}
             }
         }
@@ -167,6 +171,7 @@ impl Coverage {
         self.orders += other.orders;
         self.fills += other.fills;
         self.unknown += other.unknown;
+        self.http_orders += other.http_orders;
         self.administrator.iter_mut().zip(other.administrator).for_each(|(sum, count)| *sum += count);
         self.samples += other.samples;
         self.legs += other.legs;
@@ -175,6 +180,16 @@ impl Coverage {
         self.stomp.counts.add(&other.stomp.counts);
         self.stomp.again += other.stomp.again;
         self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Orders that were accepted over HTTP.
+    pub fn http_orders(&self) -> u64 {
+        self.http_orders
+    }
+
+    /// The codes of everything that was refused.
+    pub fn refusal_codes(&self) -> impl Iterator<Item = &'static str> {
+        self.refusals.keys().copied()
     }
 
     /// How often a fault of this kind was injected.
@@ -235,6 +250,7 @@ impl fmt::Display for Coverage {
         writeln!(f, "orders          {}, bookings {}", self.orders, self.fills)?;
         writeln!(f, "value samples   {}", self.samples)?;
         writeln!(f, "further legs    {} placed by venues for a replace", self.legs)?;
+        writeln!(f, "over HTTP       {} orders", self.http_orders)?;
         writeln!(f, "unknown ends    {} requests without an answer", self.unknown)?;
         writeln!(f, "\nfaults")?;
         for kind in Fault::KINDS {

@@ -25,6 +25,7 @@ mod strategies;
 mod trace;
 
 pub use coverage::Coverage;
+pub use error_codes::UNLISTED_CODE;
 pub use invariants::broken_invariant::BrokenInvariant;
 pub use shorten::{ShortSchedule, shorten};
 pub use simulation::{Plan, RunReport, run};

@@ -1,7 +1,7 @@
 //! The platform as it is: a fixed number of seeds of a fixed length keeps every promise, and a seed always gives the same run.
 
 use simulator::schedule::Fault;
-use simulator::{Coverage, Plan, RunReport, run};
+use simulator::{Coverage, Plan, RunReport, UNLISTED_CODE, run};
 
 /// Simulated minutes in which things go wrong; more than two of rest follow.
 const MINUTES: u32 = 3;
@@ -22,6 +22,12 @@ fn check_seeds(first: u64) {
     assert_eq!(broken, Vec::<String>::new());
     assert!(coverage.faults_of_kind(Fault::UPGRADE) > 0, "{coverage}");
     assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
+    assert!(coverage.http_orders() > 0, "no order was accepted over HTTP: {coverage}");
+    // Requests over HTTP are well formed, so that a refusal is one of trading.
+    let is_of_form = |code: &str| {
+        code.starts_with("malformed") || ["missing", "missing-host", "no-such-path", UNLISTED_CODE].contains(&code)
+    };
+    assert_eq!(coverage.refusal_codes().filter(|code| is_of_form(code)).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]

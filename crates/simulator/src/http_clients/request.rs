@@ -5,7 +5,7 @@ use domain::{Command, OrderKind, Side, TimeInForce};
 use serde_json::{Map, Value, json};
 use web::{PlainRequest, PlainResponse};
 
-use crate::error_codes::listed_codes;
+use crate::error_codes::{UNLISTED_CODE, listed_codes};
 
 const ORDERS: &str = "/rest/execution/order";
 const CHANGES: &str = "/rest/execution/modify/order";
@@ -72,6 +72,6 @@ pub(crate) fn answer_of(response: &PlainResponse) -> HttpAnswer {
     let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     match problem["code"].as_str().unwrap_or_default() {
         OUTCOME_UNKNOWN => HttpAnswer::Unknown,
-        code => HttpAnswer::Refused(listed_codes().get(code).copied().unwrap_or("a code that no page lists")),
+        code => HttpAnswer::Refused(listed_codes().get(code).copied().unwrap_or(UNLISTED_CODE)),
     }
 }
