@@ -99,7 +99,7 @@ pub(crate) trait TraderClient {
     /// Sends an order that is taken; gives its intId.
     fn place(&mut self, order: &Value) -> String;
 
-    /// The answer to a GET, which must be 200.
+    /// The answer to a GET, which must be 200; one that waits for a slow disk is asked for again, as any client does.
     fn get_json(&mut self, path: &str) -> Value;
 
     fn order(&mut self, int_id: &str) -> Value;
@@ -123,7 +123,9 @@ impl TraderClient for HttpClient {
     }
 
     fn get_json(&mut self, path: &str) -> Value {
-        let response = self.get(path).unwrap();
+        let is_stalled = |answer: &HttpResponse| answer.status == 503 && answer.body.contains("journal-stalled");
+        let look = || Some(self.get(path).unwrap()).filter(|answer| !is_stalled(answer));
+        let response = wait_for(&format!("an answer to {path}"), look);
         assert_eq!(response.status, 200, "{path}: {response:?}");
         serde_json::from_str(&response.body).unwrap()
     }

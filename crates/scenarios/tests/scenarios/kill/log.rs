@@ -57,7 +57,7 @@ impl ClientLog {
     }
 
     /// How often each refusal came.
-    fn refusals(&self) -> BTreeMap<&str, usize> {
+    pub(crate) fn refusals(&self) -> BTreeMap<&str, usize> {
         let mut refusals = BTreeMap::new();
         for attempt in &self.orders {
             if let Outcome::Refused { code, .. } = &attempt.outcome {
