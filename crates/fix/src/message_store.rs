@@ -10,7 +10,8 @@ pub type SeqNum = u64;
 /// is rejected, so that a store may rely on short numbers.
 pub const SEQ_NUM_MAX: SeqNum = (1 << 40) - 1;
 
-/// The layer of a message. Messages of the session layer are never sent again, so a store need not keep their bytes.
+/// The layer of a message. Messages of the session layer are never sent again, so a store need not keep their bytes; a Reject is, so
+/// it counts as one of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traffic {
     Session,

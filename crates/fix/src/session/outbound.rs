@@ -89,7 +89,8 @@ impl<S: MessageStore> FixSession<S> {
         self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
-    /// A rejected message counts as received, except a Logon or a Sequence Reset.
+    /// A rejected message counts as received, except a Logon or a Sequence Reset. The Reject is kept as a message of the application
+    /// is: a peer that lost it would never learn that its message was not taken.
     pub(super) fn reject(
         &mut self,
         now: UtcTimestamp,
@@ -101,7 +102,7 @@ impl<S: MessageStore> FixSession<S> {
             self.advance_incoming(number, Traffic::Session)?;
         }
         fault.reject(message, &mut self.draft);
-        self.transmit(now, Traffic::Session, actions)?;
+        self.transmit(now, Traffic::Application, actions)?;
         self.request_next_chunk(now, actions)
     }
 
