@@ -87,13 +87,21 @@ impl BinanceAdapter {
                     self.lose(reason);
                 }
             }
-            RequestPurpose::Listings => self.on_listings(answer),
+            RequestPurpose::Listings => self.on_listings(at, answer),
             RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
             RequestPurpose::Look => self.on_look(at, sent_at, answer),
-            RequestPurpose::CancelLeg(order) => {
-                if let Err(error) = &answer.outcome {
-                    tracing::warn!(%order, reason = error.describe(), "a leg of an order is not cancelled; the engine asks about it");
-                }
+            RequestPurpose::CancelLeg(order) => self.on_leg_cancel_answer(at, order, answer),
+        }
+    }
+
+    fn on_leg_cancel_answer(&mut self, at: Timestamp, order: OrderId, answer: &CallAnswer) {
+        match &answer.outcome {
+            Ok(_) if self.is_private_up() => self.tracker.on_leg_canceled(order, at),
+            // No event comes; the engine asks.
+            Ok(_) => {}
+            Err(error) => {
+                let reason = error.describe();
+                tracing::warn!(%order, reason, "a leg of an order is not cancelled; the engine asks about it");
             }
         }
     }
@@ -144,12 +152,12 @@ impl BinanceAdapter {
             RequestPurpose::OpenOrders(_) | RequestPurpose::Fills(..) => self.on_list_unanswered(purpose, reason),
             RequestPurpose::Statement(account, _) => self.fail_list(ListingScope::Statement(*account), reason),
             RequestPurpose::RestProbe(reason) => self.lose(reason.clone()),
+            RequestPurpose::Listings => self.ask_for_listings_again(at),
             RequestPurpose::Order(..)
             | RequestPurpose::CancelLeg(_)
             | RequestPurpose::External(..)
             | RequestPurpose::Time(_)
-            | RequestPurpose::Look
-            | RequestPurpose::Listings => {}
+            | RequestPurpose::Look => {}
         }
     }
 
@@ -216,11 +224,12 @@ impl BinanceAdapter {
     }
 
     /// A list that cannot be used leaves the one before it.
-    fn on_listings(&mut self, answer: &CallAnswer) {
+    fn on_listings(&mut self, at: Timestamp, answer: &CallAnswer) {
         let read = answer.outcome.as_ref().map_err(CallError::describe);
         let read = read.and_then(|result| ExchangeInfo::deserialize(result).map_err(|reason| reason.to_string()));
         if let Err(reason) = read.and_then(|info| self.on_exchange_info(info)) {
             tracing::warn!(adapter = %self.setup.adapter, reason, "the venue's list of symbols is not used");
+            self.ask_for_listings_again(at);
         }
     }
 

@@ -8,7 +8,7 @@ use super::waiting::{CHECK_MILLIS, CLOCK_SECONDS, LISTINGS_SECONDS, RequestPurpo
 use crate::prices::price_feed::SNAPSHOT_LEVELS;
 use crate::protocol::requests::BinanceRequest;
 
-/// A list of symbols that had to wait is asked for again after so long.
+/// A list of symbols that had to wait, or was refused, is asked for again after so long.
 const LISTINGS_RETRY_SECONDS: i64 = 30;
 /// The venue answers within ten seconds, or says that it does not know.
 const ANSWER_WITHIN_MILLIS: i64 = 12_000;
@@ -74,10 +74,15 @@ impl BinanceAdapter {
         }
         let way = (RequestLane::Listing, RequestWay::Rest);
         if let Err(reason) = self.send(at, way, RequestPurpose::Listings, BinanceRequest::exchange_info()) {
-            if let Some(session) = &mut self.session {
-                session.due.listings = at.plus_seconds(LISTINGS_RETRY_SECONDS);
-            }
+            self.ask_for_listings_again(at);
             tracing::warn!(adapter = %self.setup.adapter, %reason, "the venue's list of symbols is not asked for now");
+        }
+    }
+
+    /// Soon: what the venue takes may have changed since the last list.
+    pub(super) fn ask_for_listings_again(&mut self, at: Timestamp) {
+        if let Some(session) = &mut self.session {
+            session.due.listings = at.plus_seconds(LISTINGS_RETRY_SECONDS);
         }
     }
 

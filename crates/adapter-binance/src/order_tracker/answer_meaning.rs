@@ -42,6 +42,13 @@ impl OrderTracker {
         reports.extend(told.into_iter().map(|said| (None, said)));
     }
 
+    /// The venue has cancelled a leg beside the working one: its event must come too.
+    pub fn on_leg_canceled(&mut self, order: OrderId, now: Timestamp) {
+        if self.orders.get(&order).is_some_and(|known| known.stray.is_some()) {
+            self.awaited.insert((order, AwaitedEvent::LegEnd), now);
+        }
+    }
+
     /// No answer will come: it may have taken effect.
     pub fn on_no_answer(
         &mut self,

@@ -28,6 +28,8 @@ pub type DatedReport = (Option<Timestamp>, ReportKind);
 pub enum AwaitedEvent {
     Acceptance,
     End,
+    /// Of a leg beside the working one.
+    LegEnd,
 }
 
 #[derive(Debug, Default)]
@@ -180,6 +182,9 @@ impl OrderTracker {
         }
         if known.is_ended || known.is_filled {
             self.awaited.remove(&(order, AwaitedEvent::End));
+        }
+        if known.stray.is_none() {
+            self.awaited.remove(&(order, AwaitedEvent::LegEnd));
         }
     }
 

@@ -110,6 +110,25 @@ fn a_refusal_by_filters_makes_the_adapter_look_again_and_refuse_by_itself() {
 }
 
 #[test]
+fn a_list_that_the_venue_refused_is_asked_for_again_soon() {
+    let (mut harness, mut told) = connected();
+    let before = told.listing().unwrap();
+    run_value(harness.lab.arm("rate-limited"));
+    harness.adapter.ask_for_listings(now());
+    harness.settle();
+    // It does not ask, since the question of before is younger than the usual pause.
+    assert!(harness.try_change_listing());
+    harness.settle();
+    deliver(&mut harness, &mut told);
+    assert_eq!(told.listing(), Some(before), "nothing is asked before the venue's pause is over");
+
+    harness.adapter.deliver(now().plus_seconds(31), &mut told).unwrap();
+    let is_new = |told: &Told| told.listing().filter(|listing| *listing != before);
+    let after = deliver_until(&mut harness, &mut told, "the change is told", is_new);
+    assert_eq!(after.tick, Some("0.1".parse().unwrap()));
+}
+
+#[test]
 fn a_closed_market_has_a_stable_code_before_the_venue_s_words() {
     let (mut harness, mut told) = connected();
     run_value(harness.lab.arm("cancel-only"));

@@ -1,13 +1,15 @@
 //! Replaces: an amendment keeps the order, a cancel-replace makes a second leg.
 
 use adapter_binance::order_tracker::OrderRequestKind::{Amend, CancelReplace};
-use adapter_binance::order_tracker::{OrderTracker, Replacing, ReplacingBy};
+use adapter_binance::order_tracker::{EVENT_WITHIN_MILLIS, OrderTracker, Replacing, ReplacingBy};
 use adapter_binance::protocol::requests::OrderReference;
 use domain::Order;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::venue_words::{FIRST, ORDER, Told, answer, canceled, event, failure, new, success, terms, tracker, trade};
+use crate::venue_words::{
+    FIRST, NOW, ORDER, Told, answer, canceled, event, failure, new, success, terms, tracker, trade,
+};
 
 const SECOND: &str = "R1-5-1";
 
@@ -165,6 +167,21 @@ fn a_new_leg_whose_old_one_is_not_surely_gone_is_told_half_by_half() {
         5 leg 70 is Canceled
     "#]]
     .assert_eq(&told.lines());
+}
+
+#[test]
+fn the_end_of_a_leg_that_the_venue_confirmed_must_come_as_an_event() {
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &new(71, SECOND));
+    tracker.on_leg_cancel(&Order { id: ORDER, ext_id: Some("71".into()), ..samples::order(ORDER.0) }, 70);
+    tracker.on_leg_canceled(ORDER, NOW);
+    let late = NOW.plus_millis(EVENT_WITHIN_MILLIS);
+    assert_eq!([tracker.overdue(late.plus_millis(-1)), tracker.overdue(late)], [None, Some(ORDER)]);
+    told.event(&mut tracker, &canceled(70, FIRST));
+    assert_eq!(tracker.overdue(late), None);
+    // It was there before the answer.
+    tracker.on_leg_canceled(ORDER, NOW);
+    assert_eq!(tracker.overdue(late), None);
 }
 
 #[test]

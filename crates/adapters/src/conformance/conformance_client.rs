@@ -1,17 +1,18 @@
 //! Test client of the conformance kit: sends orders and records reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    FillsPage, FillsScope, HalfOutcome, InquiryAnswer, OpenOrdersPage, ReportKind, VenueFill, VenueOrder,
-    VenueOrderState, VenueSnapshot, VenueStatement,
+    FillsPage, FillsScope, InquiryAnswer, InquiryResult, OpenOrdersPage, ReportKind, VenueFill, VenueOrder,
+    VenueSnapshot, VenueStatement,
 };
 use domain::{AccountId, Order, OrderId, Quantity, SecurityId, Text, Timestamp};
 
-use super::{DurableView, Harness, OrderIntent, RuleVerdict};
-use crate::venue::{ReportSink, SendOutcome, SessionLost};
+use super::received_reports::{ReceivedReports, is_same_trade, report_name};
+use super::{Harness, OrderIntent, RuleVerdict};
+use crate::venue::{SendOutcome, SessionLost};
 
 /// A venue that lists so few fills on more pages lists them for ever.
 const FILLS_PAGES_MAX: usize = 100;
@@ -31,42 +32,8 @@ pub(super) struct ConformanceClient<H> {
     admitted: Vec<String>,
     /// The largest quantity that was asked for of each order.
     asked: BTreeMap<OrderId, Quantity>,
-}
-
-/// Everything reported since the start, or since it was last read.
-#[derive(Default)]
-struct ReceivedReports {
-    reports: Vec<ReportKind>,
-    fills: Vec<VenueFill>,
-    prices: Vec<MarketData>,
-    /// Reports that came before the venue had recorded them.
-    early: Vec<ReportKind>,
-    /// Reports that something was refused, lost or is not known, or moved by somebody else.
-    admitted: Vec<String>,
-    /// Whether the same fill again is not counted, as the engine does not.
-    counts_once: bool,
-    durable_view: Option<DurableView>,
-}
-
-impl ReportSink for ReceivedReports {
-    fn on_report(&mut self, _: Option<Timestamp>, said: ReportKind) {
-        if self.durable_view.as_ref().is_some_and(|witness| !is_durable(&said, &witness())) {
-            self.early.push(said.clone());
-        }
-        if let ReportKind::Filled(fill) = &said
-            && !(self.counts_once && self.fills.contains(fill))
-        {
-            self.fills.push(fill.clone());
-        }
-        if is_admission(&said) {
-            self.admitted.push(report_name(&said).to_owned());
-        }
-        self.reports.push(said);
-    }
-
-    fn on_market_data(&mut self, data: MarketData) {
-        self.prices.push(data);
-    }
+    /// Orders that were to be cancelled, or a leg of them.
+    canceled: BTreeSet<OrderId>,
 }
 
 impl<H: Harness> ConformanceClient<H> {
@@ -77,12 +44,13 @@ impl<H: Harness> ConformanceClient<H> {
             asked_at: Timestamp(0),
             admitted: Vec::new(),
             asked: BTreeMap::new(),
+            canceled: BTreeSet::new(),
         }
     }
 
     /// A venue that repeats itself is believed once.
     pub(super) fn under_fault(harness: H) -> Self {
-        let received = ReceivedReports { counts_once: true, ..ReceivedReports::default() };
+        let received = ReceivedReports { is_under_fault: true, ..ReceivedReports::default() };
         Self { received, ..Self::new(harness) }
     }
 
@@ -105,7 +73,9 @@ impl<H: Harness> ConformanceClient<H> {
         let at = self.harness.now();
         self.asked_at = at;
         let outcome = self.harness.adapter().snapshot(at);
-        self.note_lost(outcome).or_else(|reason| failed(format!("no snapshot: {reason}")))
+        let snapshot = self.note_lost(outcome).or_else(|reason| failed(format!("no snapshot: {reason}")))?;
+        self.note_filled_instead(&snapshot.fills);
+        Ok(snapshot)
     }
 
     /// Sends a new order.
@@ -130,12 +100,14 @@ impl<H: Harness> ConformanceClient<H> {
     }
 
     pub(super) fn cancel(&mut self, order: &Order) -> SendOutcome {
+        self.canceled.insert(order.id);
         let at = self.harness.now();
         let outcome = self.harness.adapter().cancel(at, order);
         self.note_unsent(outcome)
     }
 
     pub(super) fn cancel_leg(&mut self, order: &Order, leg: &Text) -> SendOutcome {
+        self.canceled.insert(order.id);
         let at = self.harness.now();
         let outcome = self.harness.adapter().cancel_leg(at, order, leg);
         self.note_unsent(outcome)
@@ -143,24 +115,42 @@ impl<H: Harness> ConformanceClient<H> {
 
     pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
+        self.inquire_at(at, order)
+    }
+
+    fn inquire_at(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.asked_at = at;
         let outcome = self.harness.adapter().inquire(at, order);
         self.note_unsent(outcome)
     }
 
-    /// Asks about an order and waits for the only answer.
+    /// Asks about an order and waits for the only answer; under a fault once more where there is none, as the engine does.
     pub(super) fn ask_about(&mut self, order: &Order) -> RuleResult<InquiryAnswer> {
+        let mut answers = self.answers_about(self.harness.now(), order)?;
+        if answers.is_empty() && self.received.is_under_fault {
+            answers = self.answers_about(self.harness.now().plus_seconds(ADMISSION_SECONDS), order)?;
+        }
+        match <[InquiryAnswer; 1]>::try_from(answers) {
+            Ok([answer]) => Ok(answer),
+            Err(answers) => failed(format!("order {} was asked about: {} answers", order.id, answers.len())),
+        }
+    }
+
+    fn answers_about(&mut self, at: Timestamp, order: &Order) -> RuleResult<Vec<InquiryAnswer>> {
         self.take_reports();
-        sent(&self.inquire(order))?;
+        sent(&self.inquire_at(at, order))?;
         self.wait()?;
         let answers = self.take_reports().into_iter().filter_map(|said| match said {
             ReportKind::Inquiry(answer) if answer.order == order.id => Some(answer),
             _ => None,
         });
-        match <[InquiryAnswer; 1]>::try_from(answers.collect::<Vec<_>>()) {
-            Ok([answer]) => Ok(answer),
-            Err(answers) => failed(format!("order {} was asked about: {} answers", order.id, answers.len())),
+        let answers: Vec<InquiryAnswer> = answers.collect();
+        for answer in &answers {
+            if let InquiryResult::Found(_, fills) = &answer.result {
+                self.note_filled_instead(fills);
+            }
         }
+        Ok(answers)
     }
 
     pub(super) fn ask_statement(&mut self, account: AccountId) -> SendOutcome {
@@ -221,17 +211,21 @@ impl<H: Harness> ConformanceClient<H> {
     fn fills_page(&mut self, cursor: Option<&Text>) -> RuleResult<FillsPage> {
         self.take_reports();
         let security = self.harness.order(OrderIntent::Rest).security;
-        let at = self.harness.now();
-        let adapter = self.harness.adapter();
-        let is_of_one = adapter.capabilities().lists.fills == Some(FillsScope::PerSecurity);
-        let outcome = adapter.list_fills(at, is_of_one.then_some(security), cursor);
-        sent(&self.note_unsent(outcome))?;
+        sent(&self.ask_for_fills(security, cursor))?;
         self.wait()?;
         let page = self.take_reports().into_iter().find_map(|said| match said {
             ReportKind::Fills(page) => Some(page),
             _ => None,
         });
         page.map_or_else(|| failed("no fills were listed"), Ok)
+    }
+
+    pub(super) fn ask_for_fills(&mut self, security: SecurityId, cursor: Option<&Text>) -> SendOutcome {
+        let at = self.harness.now();
+        let adapter = self.harness.adapter();
+        let is_of_one = adapter.capabilities().lists.fills == Some(FillsScope::PerSecurity);
+        let outcome = adapter.list_fills(at, is_of_one.then_some(security), cursor);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
@@ -253,6 +247,20 @@ impl<H: Harness> ConformanceClient<H> {
         self.deliver(at)
     }
 
+    /// Under a fault: what the adapter asks again of its own accord has been asked and answered.
+    pub(super) fn wait_for_retry(&mut self) -> RuleResult {
+        if !self.received.is_under_fault {
+            return Ok(());
+        }
+        let later = self.harness.now().plus_seconds(ADMISSION_SECONDS);
+        self.deliver(later).or_else(|reason| failed(format!("the session was lost: {reason}")))?;
+        self.wait()
+    }
+
+    pub(super) fn is_under_fault(&self) -> bool {
+        self.received.is_under_fault
+    }
+
     fn deliver(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         let outcome = self.harness.adapter().deliver(at, &mut self.received);
         self.note_lost(outcome)
@@ -264,9 +272,18 @@ impl<H: Harness> ConformanceClient<H> {
             // A session that is over has said so.
             let _ = self.deliver(self.harness.now().plus_seconds(ADMISSION_SECONDS));
         }
+        let instead: Vec<VenueFill> = self.received.fills.clone();
+        self.note_filled_instead(&instead);
         let mut admitted = std::mem::take(&mut self.admitted);
         admitted.append(&mut self.received.admitted);
         admitted
+    }
+
+    /// An order that trades instead of being cancelled is told by its fill.
+    fn note_filled_instead(&mut self, fills: &[VenueFill]) {
+        let of_canceled = fills.iter().filter(|fill| self.canceled.contains(&fill.order));
+        let told = of_canceled.map(|fill| format!("order {} traded as {}", fill.order, fill.exec_id));
+        self.admitted.extend(told);
     }
 
     fn note_asked(&mut self, order: &Order, terms: OrderTerms) {
@@ -294,12 +311,13 @@ impl<H: Harness> ConformanceClient<H> {
 
     fn note_lost<T>(&mut self, outcome: Result<T, SessionLost>) -> Result<T, SessionLost> {
         if let Err(reason) = &outcome {
-            self.admitted.push(reason.to_string());
+            self.admitted.push(format!("{reason} after request {}", self.received.requests));
         }
         outcome
     }
 
     fn note_unsent(&mut self, outcome: SendOutcome) -> SendOutcome {
+        self.received.requests += 1;
         if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = &outcome {
             self.admitted.push(reason.to_string());
         }
@@ -362,73 +380,5 @@ pub(super) fn order_in(snapshot: &VenueSnapshot, order: OrderId) -> RuleResult<&
     match found[..] {
         [known] => Ok(known),
         _ => failed(format!("the snapshot has order {order} {} times", found.len())),
-    }
-}
-
-fn report_name(said: &ReportKind) -> &'static str {
-    match said {
-        ReportKind::Attached(_) => "attached",
-        ReportKind::Session(_) => "session",
-        ReportKind::Snapshot(_) => "picture",
-        ReportKind::Accepted { .. } => "accepted",
-        ReportKind::Rejected { .. } => "rejected",
-        ReportKind::Filled(_) => "filled",
-        ReportKind::Canceled { .. } => "canceled",
-        ReportKind::Expired { .. } => "expired",
-        ReportKind::Replaced { .. } => "replaced",
-        ReportKind::CancelRejected { .. } => "cancel rejected",
-        ReportKind::ReplaceRejected { .. } => "replace rejected",
-        ReportKind::Busted { .. } => "busted",
-        ReportKind::Corrected { .. } => "corrected",
-        ReportKind::NotSent { .. } => "unsent",
-        ReportKind::DeliveryUnknown { .. } => "lost",
-        ReportKind::External(_) => "external",
-        ReportKind::Gap => "gap",
-        ReportKind::Line { .. } => "line",
-        ReportKind::Inquiry(_) => "answered",
-        ReportKind::Statement(_) => "statement",
-        ReportKind::Entry(_) => "entry",
-        ReportKind::OpenOrders(_) | ReportKind::Fills(_) => "listed",
-        ReportKind::ListingFailed { .. } => "not listed",
-        ReportKind::Listed { .. } => "listing",
-        ReportKind::CancelReplaced(_) => "cancel-replaced",
-        ReportKind::Leg(_) => "leg",
-    }
-}
-
-/// Whether a report says that something was refused, lost or is not known, or that somebody else moved something.
-fn is_admission(said: &ReportKind) -> bool {
-    match said {
-        ReportKind::Rejected { .. }
-        | ReportKind::CancelRejected { .. }
-        | ReportKind::ReplaceRejected { .. }
-        | ReportKind::NotSent { .. }
-        | ReportKind::DeliveryUnknown { .. }
-        | ReportKind::ListingFailed { .. }
-        | ReportKind::Gap
-        | ReportKind::External(_)
-        | ReportKind::Entry(_) => true,
-        ReportKind::CancelReplaced(halves) => [halves.canceled, halves.placed] != [HalfOutcome::Done; 2],
-        ReportKind::Line { up, .. } => !up,
-        _ => false,
-    }
-}
-
-/// Their charges are compared by other rules.
-fn is_same_trade(known: &VenueFill, fill: &VenueFill) -> bool {
-    (known.order, &known.exec_id, known.quantity, known.price) == (fill.order, &fill.exec_id, fill.quantity, fill.price)
-}
-
-/// Whether a venue that reports this would still have it after a crash. A reject need not be kept.
-fn is_durable(said: &ReportKind, snapshot: &VenueSnapshot) -> bool {
-    let known = |order: &OrderId| snapshot.orders.iter().find(|known| known.order == *order);
-    let ended = |order: &OrderId, state: VenueOrderState| known(order).is_some_and(|known| known.state == state);
-    match said {
-        ReportKind::Accepted { order, .. } => known(order).is_some(),
-        ReportKind::Filled(fill) => snapshot.fills.iter().any(|known| is_same_trade(known, fill)),
-        ReportKind::Canceled { order, .. } => ended(order, VenueOrderState::Canceled),
-        ReportKind::Expired { order, .. } => ended(order, VenueOrderState::Expired),
-        ReportKind::Replaced { order, terms, .. } => known(order).is_some_and(|known| known.terms == *terms),
-        _ => true,
     }
 }

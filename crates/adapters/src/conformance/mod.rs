@@ -8,6 +8,7 @@ mod inquiry_rules;
 mod leg_rules;
 mod line_rules;
 mod listing_rules;
+mod received_reports;
 mod rules;
 mod statement_rules;
 mod venue_listing_rules;
