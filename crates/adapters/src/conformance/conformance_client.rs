@@ -115,10 +115,6 @@ impl<H: Harness> ConformanceClient<H> {
 
     pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
-        self.inquire_at(at, order)
-    }
-
-    fn inquire_at(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.asked_at = at;
         let outcome = self.harness.adapter().inquire(at, order);
         self.note_unsent(outcome)
@@ -126,9 +122,9 @@ impl<H: Harness> ConformanceClient<H> {
 
     /// Asks about an order and waits for the only answer; under a fault once more where there is none, as the engine does.
     pub(super) fn ask_about(&mut self, order: &Order) -> RuleResult<InquiryAnswer> {
-        let mut answers = self.answers_about(self.harness.now(), order)?;
+        let mut answers = self.answers_about(order)?;
         if answers.is_empty() && self.received.is_under_fault {
-            answers = self.answers_about(self.harness.now().plus_seconds(ADMISSION_SECONDS), order)?;
+            answers = self.answers_about(order)?;
         }
         match <[InquiryAnswer; 1]>::try_from(answers) {
             Ok([answer]) => Ok(answer),
@@ -136,9 +132,9 @@ impl<H: Harness> ConformanceClient<H> {
         }
     }
 
-    fn answers_about(&mut self, at: Timestamp, order: &Order) -> RuleResult<Vec<InquiryAnswer>> {
+    fn answers_about(&mut self, order: &Order) -> RuleResult<Vec<InquiryAnswer>> {
         self.take_reports();
-        sent(&self.inquire_at(at, order))?;
+        sent(&self.inquire(order))?;
         self.wait()?;
         let answers = self.take_reports().into_iter().filter_map(|said| match said {
             ReportKind::Inquiry(answer) if answer.order == order.id => Some(answer),
@@ -182,8 +178,15 @@ impl<H: Harness> ConformanceClient<H> {
         self.note_unsent(outcome)
     }
 
-    /// All pages of open orders that come for one question.
+    /// All pages of open orders that come for one question; under a fault for the second, as the engine asks again and again.
     pub(super) fn list_open_orders(&mut self) -> RuleResult<Vec<OpenOrdersPage>> {
+        if self.received.is_under_fault {
+            self.open_orders_pages()?;
+        }
+        self.open_orders_pages()
+    }
+
+    fn open_orders_pages(&mut self) -> RuleResult<Vec<OpenOrdersPage>> {
         self.take_reports();
         sent(&self.ask_for_open_orders())?;
         self.wait()?;
@@ -194,8 +197,15 @@ impl<H: Harness> ConformanceClient<H> {
         Ok(pages.collect())
     }
 
-    /// The fills from a cursor on, to their end, and the next cursor.
+    /// The fills from a cursor on, to their end, and the next cursor; under a fault of the second question.
     pub(super) fn list_fills(&mut self, cursor: Option<&Text>) -> RuleResult<(Vec<VenueFill>, Option<Text>)> {
+        if self.received.is_under_fault {
+            self.fills_from(cursor)?;
+        }
+        self.fills_from(cursor)
+    }
+
+    fn fills_from(&mut self, cursor: Option<&Text>) -> RuleResult<(Vec<VenueFill>, Option<Text>)> {
         let (mut fills, mut cursor) = (Vec::new(), cursor.cloned());
         for _ in 0..FILLS_PAGES_MAX {
             let page = self.fills_page(cursor.as_ref())?;
