@@ -27,6 +27,7 @@ impl MessageCheck {
         let dictionary = match dialect.version {
             FixVersion::Fix42 => Dictionary::fix42(),
             FixVersion::Fix44 => Dictionary::fix44(),
+            FixVersion::Fix50Sp2 => Dictionary::fix50sp2(),
         };
         let added = dialect.fields.iter().map(|field| field.tag).collect();
         let begin_string = dialect.version.begin_string();

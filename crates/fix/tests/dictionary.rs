@@ -1,4 +1,4 @@
-//! The two built-in dictionaries, and one from a file.
+//! The built-in dictionaries, and one from a file.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
@@ -34,6 +34,27 @@ fn the_platforms_own_tags_are_known_on_an_order_only() {
     assert_eq!(verdict(&ours, &format!("{ORDER}|7003=X")), "6 Some(7003): Incorrect data format for value");
     let heartbeat = "35=0|34=2|49=A|52=20260105-12:00:00|56=B|7001=3";
     assert_eq!(verdict(&ours, heartbeat), "2 Some(7001): Tag not defined for this message type");
+}
+
+#[test]
+fn fix_50sp2_has_the_session_messages_and_the_header_of_fixt_11() {
+    let dictionary = Dictionary::fix50sp2();
+    let head = |kind: &str| format!("35={kind}|34=2|49=A|52=20260105-12:00:00|56=B");
+    assert_eq!(verdict(&dictionary, ORDER), "fine");
+    // DisplayQty is new, and ApplVerID a field of the header.
+    assert_eq!(verdict(&dictionary, &format!("{}|1128=9{}|1138=1", head("D"), &ORDER[head("D").len()..])), "fine");
+    assert_eq!(verdict(&Dictionary::fix44(), &format!("{ORDER}|1138=1")), "0 Some(1138): Invalid tag number");
+    assert_eq!(verdict(&dictionary, &format!("{}|98=0|108=30|1137=9", head("A"))), "fine");
+    assert_eq!(verdict(&dictionary, &format!("{}|98=0|108=30", head("A"))), "1 Some(1137): Required tag missing");
+    assert_eq!(verdict(&dictionary, &format!("{}|112=x", head("0"))), "fine");
+    assert_eq!(verdict(&dictionary, &format!("{ORDER}|20=0")), "0 Some(20): Invalid tag number");
+    let replaced = format!("{}|6=0|11=b|14=0|17=1|37=1|39=0|41=a|54=1|55=AAPL|150=5|151=1", head("8"));
+    assert_eq!(verdict(&dictionary, &replaced), "fine");
+    // Until FIX 4.2 an execution was told by its status; since then it is a trade.
+    assert_eq!(
+        verdict(&dictionary, &replaced.replace("150=5", "150=1")),
+        "5 Some(150): Value is incorrect (out of range) for this tag"
+    );
 }
 
 #[test]

@@ -36,14 +36,36 @@ pub struct Dialect {
 pub enum FixVersion {
     Fix42,
     Fix44,
+    /// Over FIXT 1.1.
+    Fix50Sp2,
 }
 
 impl FixVersion {
+    pub const ALL: [Self; 3] = [Self::Fix42, Self::Fix44, Self::Fix50Sp2];
+
+    /// As a dialect file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fix42 => "FIX.4.2",
+            Self::Fix44 => "FIX.4.4",
+            Self::Fix50Sp2 => "FIXT.1.1/5.0SP2",
+        }
+    }
+
     /// BeginString (8).
     pub fn begin_string(self) -> &'static str {
         match self {
             Self::Fix42 => "FIX.4.2",
             Self::Fix44 => "FIX.4.4",
+            Self::Fix50Sp2 => "FIXT.1.1",
+        }
+    }
+
+    /// DefaultApplVerID (1137): the version of the messages, where the BeginString (8) is that of the session alone.
+    pub fn appl_ver_id(self) -> Option<&'static str> {
+        match self {
+            Self::Fix42 | Self::Fix44 => None,
+            Self::Fix50Sp2 => Some("9"),
         }
     }
 }

@@ -67,7 +67,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         ],
         problems,
     );
-    let versions = [("FIX.4.2", FixVersion::Fix42), ("FIX.4.4", FixVersion::Fix44)];
+    let versions = FixVersion::ALL.map(|version| (version.name(), version));
     let proofs = [DialectProof::Program, DialectProof::Lab, DialectProof::Unproven].map(|proof| (proof.name(), proof));
     root.required_text("version", problems)?;
     let version = root.choice("version", &versions, problems)?;

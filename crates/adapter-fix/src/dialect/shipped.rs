@@ -5,6 +5,7 @@ use super::model::Dialect;
 /// Name and file of each.
 pub const SHIPPED_DIALECTS: &[(&str, &str)] = &[
     ("generic-44", include_str!("../../dialects/generic-44.toml")),
+    ("generic-50sp2", include_str!("../../dialects/generic-50sp2.toml")),
     ("generic-42", include_str!("../../dialects/generic-42.toml")),
     ("rialto", include_str!("../../dialects/rialto.toml")),
     ("binance-spot", include_str!("../../dialects/binance-spot.toml")),

@@ -9,6 +9,8 @@ use fix::{LogonHeader, LogonWriter, OutgoingMessage};
 
 use crate::dialect::{Dialect, LogonCredentials, SessionRole, SignatureRules};
 
+/// Of the messages of the session, in both Logons.
+pub(crate) const DEFAULT_APPL_VER_ID: Tag = 1137;
 /// RawDataLength (95).
 const RAW_DATA_LENGTH: Tag = 95;
 
@@ -21,12 +23,14 @@ pub(crate) struct LogonFields {
 impl LogonFields {
     /// The signer is needed where the dialect signs.
     pub(crate) fn new(dialect: &Dialect, role: SessionRole, signer: Option<Arc<RequestSigner>>) -> Self {
-        let fields = dialect.logon.fields.iter().filter(|field| field.sessions.contains(&role));
+        let added = dialect.logon.fields.iter().filter(|field| field.sessions.contains(&role));
+        let version = dialect.version.appl_ver_id().map(|version| (DEFAULT_APPL_VER_ID, version.to_owned()));
+        let fields = version.into_iter().chain(added.map(|field| (field.tag, field.value.clone()))).collect();
         let signature = match &dialect.logon.credentials {
             LogonCredentials::Signature(rules) => signer.map(|signer| (rules.clone(), signer)),
             LogonCredentials::None | LogonCredentials::Password => None,
         };
-        Self { fields: fields.map(|field| (field.tag, field.value.clone())).collect(), signature }
+        Self { fields, signature }
     }
 }
 

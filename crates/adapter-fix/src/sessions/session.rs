@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::dialect::{Dialect, SessionRole};
 use crate::requests::RequestKind;
-use crate::sessions::logon_fields::LogonFields;
+use crate::sessions::logon_fields::{DEFAULT_APPL_VER_ID, LogonFields};
 use crate::sessions::number_store::SharedNumbers;
 
 /// Messages of the venue that wait for the engine; beyond it nothing more is read.
@@ -91,6 +91,7 @@ impl VenueSession {
             decoder: FixDecoder::new(),
             numbers: numbers.clone(),
             logon_number: None,
+            appl_ver_id: dialect.version.appl_ver_id(),
         };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
         let session = session.with_logon_writer(Arc::new(LogonFields::new(dialect, plan.role, plan.signer.clone())));
@@ -200,13 +201,27 @@ struct VenueApplication {
     numbers: SharedNumbers,
     /// Of the venue's Logon.
     logon_number: Option<SeqNum>,
+    /// DefaultApplVerID (1137) of the dialect.
+    appl_ver_id: Option<&'static str>,
 }
 
 impl VenueApplication {
     fn note_logon(&mut self, frame: &[u8]) {
         let Ok(message) = self.decoder.decode(frame) else { return };
         match message.msg_type() {
-            b"A" => self.logon_number = message.number(34),
+            b"A" => {
+                self.logon_number = message.number(34);
+                let spoken = self.appl_ver_id.map(|_| message.text(DEFAULT_APPL_VER_ID));
+                if let Some(spoken) = spoken.filter(|spoken| *spoken != self.appl_ver_id) {
+                    let wanted = self.appl_ver_id;
+                    tracing::warn!(
+                        sender = message.text(56),
+                        spoken,
+                        wanted,
+                        "the venue speaks another DefaultApplVerID (1137)"
+                    );
+                }
+            }
             b"3" | b"5" => {
                 let reason = message.text(58).unwrap_or("no reason is told");
                 tracing::warn!(sender = message.text(56), reason, "the venue refuses the log-on");

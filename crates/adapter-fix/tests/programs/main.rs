@@ -1,5 +1,5 @@
-//! The adapter against programs of others: QuickFIX's samples `executor` and `ordermatch`, as Debian has them compiled. `make setup`
-//! unpacks them into `target/quickfix-programs`.
+//! The adapter against programs of others: QuickFIX's samples `executor` and `ordermatch`, as Debian has them compiled, and a venue in
+//! Python with QuickFIX. `make setup` unpacks the first two into `target/quickfix-programs` and installs the package for the third.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -9,3 +9,4 @@ mod test_adapter;
 
 mod executor;
 mod ordermatch;
+mod venue_50sp2;

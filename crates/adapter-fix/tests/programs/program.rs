@@ -16,6 +16,14 @@ pub(crate) struct QuickfixProgram {
     pub(crate) port: u16,
     folder: TempDir,
     process: Option<Child>,
+    /// Further lines of the settings.
+    further: String,
+}
+
+/// The interpreter with QuickFIX's package, which `make setup` installs.
+fn python() -> PathBuf {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/venv/bin/python");
+    std::env::var_os("EXAMPLES_PYTHON").map_or_else(beside, PathBuf::from)
 }
 
 fn programs() -> PathBuf {
@@ -25,8 +33,24 @@ fn programs() -> PathBuf {
 
 impl QuickfixProgram {
     pub(crate) fn start(name: &'static str, version: &'static str) -> Self {
+        Self::start_with(name, version, "UseDataDictionary=N\n".to_owned())
+    }
+
+    /// A program in Python of this folder, whose QuickFIX checks what comes against its dictionaries of FIX 5.0SP2 and FIXT 1.1.
+    pub(crate) fn start_50sp2(name: &'static str) -> Self {
+        let files = python().parent().unwrap().join("../share/quickfix");
+        let further = format!(
+            "DefaultApplVerID=FIX.5.0SP2\nUseDataDictionary=Y\nTransportDataDictionary={0}/FIXT11.xml\n\
+             AppDataDictionary={0}/FIX50SP2.xml\n",
+            files.display()
+        );
+        Self::start_with(name, "FIXT.1.1", further)
+    }
+
+    fn start_with(name: &'static str, version: &'static str, further: String) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut program = Self { name, version, port, folder: tempfile::tempdir().unwrap(), process: None };
+        let folder = tempfile::tempdir().unwrap();
+        let mut program = Self { name, version, port, folder, process: None, further };
         program.run();
         program
     }
@@ -41,17 +65,23 @@ impl QuickfixProgram {
         let folder = self.folder.path();
         let settings = format!(
             "[DEFAULT]\nConnectionType=acceptor\nStartTime=00:00:00\nEndTime=00:00:00\nNonStopSession=Y\n\
-             UseDataDictionary=N\nFileStorePath={0}\nFileLogPath={0}\nSocketAcceptPort={1}\nSocketReuseAddress=Y\n\
-             [SESSION]\nBeginString={2}\nSenderCompID=VENUE\nTargetCompID=RIALTO\n",
+             FileStorePath={0}\nFileLogPath={0}\nSocketAcceptPort={1}\nSocketReuseAddress=Y\n\
+             [SESSION]\nBeginString={2}\nSenderCompID=VENUE\nTargetCompID=RIALTO\n{3}",
             folder.display(),
             self.port,
-            self.version
+            self.version,
+            self.further
         );
         let file = folder.join("program.cfg");
         std::fs::write(&file, settings).unwrap();
-        let path = programs().join(self.name);
-        let mut command = Command::new(&path);
-        command.arg(&file).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let path = self.path();
+        let mut command = if self.is_script() { Command::new(python()) } else { Command::new(&path) };
+        command
+            .args(self.is_script().then_some(&path))
+            .arg(&file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let process = command.spawn();
         self.process =
             Some(process.unwrap_or_else(|error| panic!("{}: {error}; `make setup` unpacks it", path.display())));
@@ -60,6 +90,15 @@ impl QuickfixProgram {
             assert!(begun.elapsed() < WAIT_MAX, "{} does not listen", self.name);
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    fn is_script(&self) -> bool {
+        self.name.ends_with(".py")
+    }
+
+    fn path(&self) -> PathBuf {
+        let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        if self.is_script() { own } else { programs() }.join(self.name)
     }
 
     fn kill(&mut self) {

@@ -1,9 +1,10 @@
-//! Built-in dictionaries of FIX 4.4 and 4.2: QuickFIX's, as packed by hotfix-dictionary.
+//! Built-in dictionaries of FIX 4.4, 4.2 and 5.0SP2: QuickFIX's, as packed by hotfix-dictionary.
 
 use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
 use crate::dictionary::spec::FieldType;
 use crate::tag::Tag;
 use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
+use std::collections::BTreeSet;
 
 /// Our own fields on a New Order Single.
 pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
@@ -14,6 +15,15 @@ pub(super) fn fix44() -> DictionarySpec {
 
 pub(super) fn fix42() -> DictionarySpec {
     unpack(&Dictionary::fix42())
+}
+
+/// Header, trailer and session messages of FIXT 1.1, everything else of FIX 5.0SP2. A field of both is that of 5.0SP2, which has more values.
+pub(super) fn fix50sp2() -> DictionarySpec {
+    let (session, mut spec) = (unpack(&Dictionary::fixt11()), unpack(&Dictionary::fix50sp2()));
+    let known: BTreeSet<Tag> = spec.fields.iter().map(|field| field.tag).collect();
+    spec.fields.extend(session.fields.into_iter().filter(|field| !known.contains(&field.tag)));
+    spec.messages.extend(session.messages);
+    DictionarySpec { header: session.header, trailer: session.trailer, ..spec }
 }
 
 fn unpack(packed: &Dictionary) -> DictionarySpec {
@@ -72,5 +82,5 @@ fn items<'a>(layout: impl Iterator<Item = LayoutItem<'a>>) -> Vec<Item> {
 }
 
 fn number(tag: TagU32) -> Tag {
-    Tag::try_from(tag.get()).expect("the tags of FIX 4.4 have at most four digits")
+    Tag::try_from(tag.get()).expect("the tags of the standard have at most five digits")
 }

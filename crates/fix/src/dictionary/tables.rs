@@ -126,6 +126,11 @@ impl Dictionary {
         Self::flatten(builtin::fix42())
     }
 
+    /// FIX 5.0SP2 over FIXT 1.1, as QuickFIX ships both.
+    pub fn fix50sp2() -> Self {
+        Self::flatten(builtin::fix50sp2())
+    }
+
     /// FIX 4.4 with the platform's own tags 7001 to 7003 on New Order Single.
     pub fn fix44_with_extensions() -> Self {
         Self::flatten(builtin::fix44_with_extensions())

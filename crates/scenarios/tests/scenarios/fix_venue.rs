@@ -9,6 +9,7 @@ use crate::test_platform::{AAPL, TestPlatform, TraderClient, fields, limit, with
 
 /// The programs as processes, as the adapter's own tests have them.
 #[path = "../../../adapter-fix/tests/programs/program.rs"]
+#[allow(dead_code, reason = "the scenarios need the compiled ones alone")]
 mod program;
 
 /// A platform with the program as its venue BROKER. Its account is the one after those of the demo.

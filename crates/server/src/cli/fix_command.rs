@@ -48,7 +48,7 @@ fn check(file: &Path) -> Result<String, ExitFailure> {
     let refused = |reason: String| ExitFailure::new(Exit::Refused, format!("{}:\n{reason}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| ExitFailure::io("read", file, &error))?;
     let dialect = Dialect::parse(&text).map_err(|error| refused(error.to_string()))?;
-    let (name, version) = (&dialect.name, dialect.version.begin_string());
+    let (name, version) = (&dialect.name, dialect.version.name());
     Ok(format!("{}: {name}, {version}, {}\n", file.display(), dialect.proof.name()))
 }
 
@@ -71,6 +71,7 @@ mod tests {
     fn shipped_dialects_are_listed_with_what_they_were_tried_against() {
         expect![[r#"
             generic-44             lab        FIX 4.4 as the standard says it
+            generic-50sp2          program    FIX 5.0SP2 over FIXT 1.1 as the standard says it
             generic-42             lab        FIX 4.2 as the standard says it
             rialto                 program    another Rialto
             binance-spot           lab        Binance spot
@@ -98,7 +99,7 @@ mod tests {
         std::fs::write(&file, "name = 'x'\nversion = 'FIX.9'\n").unwrap();
         expect![[r#"
             venue.toml:
-            line 2: version: is not one of FIX.4.2, FIX.4.4"#]]
+            line 2: version: is not one of FIX.4.2, FIX.4.4, FIXT.1.1/5.0SP2"#]]
         .assert_eq(&told());
     }
 
