@@ -297,6 +297,7 @@ impl OrderSession for FixAdapter {
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        self.look_after_drop_copy(at);
         let running = self.begin(at);
         loop {
             match running.session.inbound().recv_timeout(LOGON_WAIT) {

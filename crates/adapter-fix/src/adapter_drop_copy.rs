@@ -30,6 +30,13 @@ impl FixAdapter {
         self.drop_copy = Some(copy);
     }
 
+    /// While the order session is down. The reports wait for it.
+    pub(crate) fn look_after_drop_copy(&mut self, at: Timestamp) {
+        if let Some(copy) = &mut self.drop_copy {
+            copy.session.look_after(&self.runtime, &self.wake.0, at);
+        }
+    }
+
     pub(crate) fn end_drop_copy(&mut self) {
         if let Some(copy) = &mut self.drop_copy {
             copy.session.end(&self.runtime);

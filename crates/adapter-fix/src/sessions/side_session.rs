@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::dialect::Dialect;
 use crate::sessions::number_store::SharedNumbers;
-use crate::sessions::session::{Inbound, SessionPlan, VenueSession};
+use crate::sessions::session::{INBOUND_MESSAGES_MAX, Inbound, SessionPlan, VenueSession};
 
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;
@@ -41,22 +41,41 @@ pub(crate) struct SideSession {
     attempts: usize,
     reconnect: ReconnectPolicy,
     retry_at: Timestamp,
+    /// What came while nothing could be delivered.
+    waiting: Vec<SideSessionEvent>,
 }
 
 impl SideSession {
     pub(crate) fn new(dialect: Dialect, plan: SessionPlan, numbers: SharedNumbers, seed: u64) -> Self {
         let reconnect = ReconnectPolicy::new(reconnect_rule(), seed);
-        let retry_at = Timestamp(0);
-        Self { dialect, plan, numbers, session: None, is_up: false, attempts: 0, reconnect, retry_at }
+        Self {
+            dialect,
+            plan,
+            numbers,
+            session: None,
+            is_up: false,
+            attempts: 0,
+            reconnect,
+            retry_at: Timestamp(0),
+            waiting: Vec::new(),
+        }
     }
 
     pub(crate) fn is_up(&self) -> bool {
         self.is_up
     }
 
+    /// Keeps the line up while nothing can be delivered: what comes waits for the next `poll`. Where too much waits, nothing more is read
+    /// and nothing is connected again.
+    pub(crate) fn look_after(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) {
+        if self.waiting.len() < INBOUND_MESSAGES_MAX {
+            self.waiting = self.poll(runtime, wake, at);
+        }
+    }
+
     /// Connects where that is due, and takes what has come.
     pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<SideSessionEvent> {
-        let mut events = Vec::new();
+        let mut events = std::mem::take(&mut self.waiting);
         if self.session.is_none() && at >= self.retry_at {
             self.begin(runtime, wake, at);
         }

@@ -2,11 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct Proxy {
     port: u16,
     connections: Arc<Mutex<Vec<TcpStream>>>,
+    is_closed: Arc<AtomicBool>,
+    answers: Arc<AtomicUsize>,
 }
 
 impl Proxy {
@@ -14,22 +17,40 @@ impl Proxy {
     pub(crate) fn start(venue: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let connections = Arc::new(Mutex::new(Vec::new()));
-        let known = connections.clone();
+        let proxy = Self { port, connections: Arc::default(), is_closed: Arc::default(), answers: Arc::default() };
+        let (known, is_closed, answers) = (proxy.connections.clone(), proxy.is_closed.clone(), proxy.answers.clone());
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
+                if is_closed.load(Ordering::SeqCst) {
+                    continue;
+                }
                 let venue = TcpStream::connect(("127.0.0.1", venue)).unwrap();
                 let mut known = known.lock().unwrap();
                 known.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
-                pump(client.try_clone().unwrap(), venue.try_clone().unwrap());
-                pump(venue, client);
+                pump(client.try_clone().unwrap(), venue.try_clone().unwrap(), Arc::default());
+                pump(venue, client, answers.clone());
             }
         });
-        Self { port, connections }
+        proxy
     }
 
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The same, and no new ones until it is opened.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.cut();
+    }
+
+    pub(crate) fn open(&self) {
+        self.is_closed.store(false, Ordering::SeqCst);
+    }
+
+    /// How often the venue has sent something.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers.load(Ordering::SeqCst)
     }
 
     /// Ends every connection without a word; new ones are accepted.
@@ -41,13 +62,14 @@ impl Proxy {
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream) {
+fn pump(mut from: TcpStream, mut to: TcpStream, passed: Arc<AtomicUsize>) {
     std::thread::spawn(move || {
         let mut bytes = [0; 4_096];
         while let Ok(count) = from.read(&mut bytes) {
             if count == 0 || to.write_all(&bytes[..count]).is_err() {
                 break;
             }
+            passed.fetch_add(1, Ordering::SeqCst);
         }
         let _ = to.shutdown(Shutdown::Both);
     });
