@@ -18,6 +18,9 @@ impl FixAdapter {
         for event in events {
             self.on_price_line(at, event, sink);
         }
+        if let Some(line) = self.prices.as_mut().and_then(|prices| prices.own.as_mut()) {
+            line.confirm_received(at);
+        }
         self.tell_price_line(sink);
         self.ask_for_prices(at, None);
     }

@@ -23,6 +23,8 @@ use crate::dialect::{Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPE
 use crate::securities::symbol_question::ask_for_symbols;
 use crate::sessions::session::SessionPlan;
 
+/// The file with the numbers of a session for market data alone.
+const PRICE_NUMBERS: &str = "prices.numbers";
 /// Permissions of anybody but the owner.
 const OTHERS: u32 = 0o077;
 
@@ -233,7 +235,8 @@ impl VenueType for FixVenueType {
             let reason = "the list is asked for over a session for market data alone: set marketDataPort";
             return Some(Err(OpenVenueError(reason.to_owned())));
         };
-        Some(ask_for_symbols(&dialect, rules, plan, &context.clock).map_err(OpenVenueError))
+        let numbers = context.file(PRICE_NUMBERS);
+        Some(ask_for_symbols(&dialect, rules, plan, &numbers, &context.clock).map_err(OpenVenueError))
     }
 
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
@@ -265,7 +268,7 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
     };
     let files = SessionFiles {
         orders: context.file("numbers"),
-        prices: context.file("prices.numbers"),
+        prices: context.file(PRICE_NUMBERS),
         drop_copy: context.file("dropcopy.numbers"),
     };
     FixAdapter::open(setup, &files, (context.clock)())

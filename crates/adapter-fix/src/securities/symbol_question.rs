@@ -1,6 +1,8 @@
-//! What a venue lists, asked for now: over a session for market data of its own, whose numbers begin at 1 and are kept nowhere.
+//! What a venue lists, asked for now: over a session for market data of its own. Where its numbers begin at 1 with each log-on they are kept
+//! nowhere; where they go on, those of the server go on.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use adapters::thread::AdapterClock;
@@ -19,21 +21,29 @@ use crate::sessions::side_session::{SideSession, SideSessionEvent};
 const WAIT_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(200);
 
-/// Logs on, asks and logs out.
+/// Logs on, asks and logs out. `server_numbers` is where the server has the numbers of that session.
 pub(crate) fn ask_for_symbols(
     dialect: &Dialect,
     rules: SecurityListRules,
     plan: SessionPlan,
+    server_numbers: &Path,
     clock: &AdapterClock,
 ) -> Result<Vec<ListedSymbol>, String> {
-    let file = scratch_file(&plan);
-    let numbers = SharedNumbers::open(&file, utc(clock())).map_err(|error| format!("{}: {error}", file.display()))?;
+    let resets = dialect.market_data.as_ref().is_none_or(|prices| prices.reset_on_logon);
+    let file = if resets { scratch_file(&plan) } else { server_numbers.to_owned() };
+    let failed = |error: io::Error| format!("{}: {error}", file.display());
+    file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+    let numbers = SharedNumbers::open(&file, utc(clock())).map_err(failed)?;
     let mut dialect = dialect.clone();
-    dialect.session.reset_on_logon = true;
-    let session = SideSession::new(dialect, plan, numbers, 0);
+    dialect.session.reset_on_logon = resets;
+    let session = SideSession::new(dialect, plan, numbers.clone(), 0);
     let answer = ask(session, SecurityList::new(rules, 0), clock);
-    // The next question begins at 1 too.
-    let _ = std::fs::remove_file(&file);
+    if resets {
+        // The next question begins at 1 too.
+        let _ = std::fs::remove_file(&file);
+    } else {
+        numbers.confirm_all().map_err(failed)?;
+    }
     answer
 }
 

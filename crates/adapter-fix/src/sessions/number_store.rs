@@ -2,9 +2,10 @@
 //! is answered by a gap fill. The incoming number on disk follows only when the engine has the reports, so that after a crash the
 //! venue sends them again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,8 +34,13 @@ struct NumberStore {
 }
 
 impl SharedNumbers {
-    /// Goes on where the file ends; a line that is cut is not counted.
+    /// Goes on where the file ends; a line that is cut is not counted. Two processes cannot use the numbers of one session.
     pub(crate) fn open(path: &Path, now: UtcTimestamp) -> io::Result<Self> {
+        let file = locked(OpenOptions::new().create(true).append(true).open(path)?)?;
+        // Another process may have put a new file in its place before this one was locked.
+        if file.metadata()?.ino() != std::fs::metadata(path)?.ino() {
+            return Err(in_use());
+        }
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -43,7 +49,7 @@ impl SharedNumbers {
         let (created, outgoing, incoming) = last_numbers(&text).unwrap_or((now, 1, 1));
         let mut store = NumberStore {
             path: path.to_owned(),
-            file: OpenOptions::new().create(true).append(true).open(path)?,
+            file,
             lines: LINES_MAX,
             created,
             outgoing,
@@ -74,6 +80,16 @@ impl SharedNumbers {
             return Ok(());
         }
         store.confirmed = passed.next;
+        store.save()
+    }
+
+    /// Nothing that was received needs to come again.
+    pub(crate) fn confirm_all(&self) -> io::Result<()> {
+        let mut store = self.lock();
+        if store.confirmed == store.incoming {
+            return Ok(());
+        }
+        store.confirmed = store.incoming;
         store.save()
     }
 
@@ -113,14 +129,26 @@ impl NumberStore {
 
     fn rewrite(&mut self, line: &str) -> io::Result<()> {
         let beside = self.path.with_extension("numbers.new");
-        let mut file = File::create(&beside)?;
+        let mut file = locked(File::create(&beside)?)?;
         file.write_all(line.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&beside, &self.path)?;
-        self.file = OpenOptions::new().append(true).open(&self.path)?;
-        self.lines = 1;
+        (self.file, self.lines) = (file, 1);
         Ok(())
     }
+}
+
+/// Until the file is closed; a process that ends closes it.
+fn locked(file: File) -> io::Result<File> {
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(in_use()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn in_use() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "the sequence numbers are in use by another process")
 }
 
 fn failed(error: &io::Error) -> StoreError {
@@ -212,6 +240,21 @@ mod tests {
         let store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
         assert_eq!((numbers(&store), store.created()), ((3, 7), now));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 3 7\n");
+    }
+
+    #[test]
+    fn two_processes_cannot_use_the_numbers_of_one_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX-MAIN.numbers");
+        let now = UtcTimestamp::from_nanos(5);
+        let mut store = SharedNumbers::open(&path, now).unwrap();
+        let refusal = || SharedNumbers::open(&path, now).unwrap_err().to_string();
+        assert_eq!(refusal(), "the sequence numbers are in use by another process");
+        // The file is another one after so many lines.
+        (0..=LINES_MAX).for_each(|_| store.set_next_outgoing(9).unwrap());
+        assert_eq!(refusal(), "the sequence numbers are in use by another process");
+        drop(store);
+        assert_eq!(numbers(&SharedNumbers::open(&path, now).unwrap()), (9, 1));
     }
 
     #[test]

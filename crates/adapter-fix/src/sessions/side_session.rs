@@ -10,6 +10,8 @@ use crate::dialect::Dialect;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::{INBOUND_MESSAGES_MAX, Inbound, SessionPlan, VenueSession};
 
+/// How often incoming numbers that no report depends on are written.
+const CONFIRM_EVERY_SECONDS: i64 = 10;
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;
 
@@ -43,6 +45,7 @@ pub(crate) struct SideSession {
     retry_at: Timestamp,
     /// What came while nothing could be delivered.
     waiting: Vec<SideSessionEvent>,
+    confirm_at: Timestamp,
 }
 
 impl SideSession {
@@ -58,6 +61,7 @@ impl SideSession {
             reconnect,
             retry_at: Timestamp(0),
             waiting: Vec::new(),
+            confirm_at: Timestamp(0),
         }
     }
 
@@ -138,6 +142,17 @@ impl SideSession {
             None => Some(self.retry_at),
             Some((_, begun)) if !self.is_up => Some(begun.plus_seconds(LOGON_SECONDS_MAX)),
             Some(_) => None,
+        }
+    }
+
+    /// Nothing that was received needs to come again: once in a while it is written, so that little comes again after a crash.
+    pub(crate) fn confirm_received(&mut self, at: Timestamp) {
+        if at < self.confirm_at {
+            return;
+        }
+        self.confirm_at = at.plus_seconds(CONFIRM_EVERY_SECONDS);
+        if let Err(error) = self.numbers.confirm_all() {
+            tracing::warn!(session = %self.plan.sender, %error, "sequence numbers not saved; the venue may have to resend");
         }
     }
 

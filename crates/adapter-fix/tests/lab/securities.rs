@@ -35,6 +35,39 @@ fn listings_are_told_after_the_log_on_and_what_is_not_listed_is_known() {
 }
 
 #[test]
+fn numbers_that_go_on_are_those_of_the_server_when_the_symbols_are_asked_for() {
+    let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
+    let text = adapter_fix::shipped_dialect("generic-44").unwrap();
+    assert!(text.contains("[marketData]\n"), "{text}");
+    let text = text.replace("[marketData]\n", "[marketData]\nresetOnLogon = false\n") + "\n[securityList]\n";
+    let file = folder.path().join("going-on.toml");
+    std::fs::write(&file, text).unwrap();
+    let dialect: &'static str = Box::leak(file.display().to_string().into_boxed_str());
+    let port = lab.port("fix44").to_string();
+    let settings = [("marketDataPort", port.as_str()), ("marketDataSenderCompId", "BETA")];
+    let list = || {
+        question(&folder, dialect, &lab.address("fix44"), &settings, |settings, context| {
+            FixVenueType.list_symbols(settings, context)
+        })
+    };
+    // It leaves without a Logout, as in a crash: fewer numbers are used than by the question.
+    let serve = || {
+        let mut desk = TestAdapter::open_with(&folder, dialect, &lab.address("fix44"), &settings);
+        desk.connect();
+        while !desk.reports(1).contains(&"PRICES up".to_owned()) {}
+        desk
+    };
+    drop(serve());
+    for _ in 0..2 {
+        assert_eq!(list().unwrap().unwrap().len(), 5);
+    }
+    let serving = serve();
+    let refusal = list().unwrap().unwrap_err().to_string();
+    assert!(refusal.ends_with("prices.numbers: the sequence numbers are in use by another process"), "{refusal}");
+    drop(serving);
+}
+
+#[test]
 fn the_symbols_of_binance_are_asked_for_over_its_market_data() {
     let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
     let address = VenueAddress { port: lab.port("binanceFixOrderEntry"), sender: "RIALTO", target: "SPOT" };

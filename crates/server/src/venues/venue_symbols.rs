@@ -48,7 +48,8 @@ pub(crate) fn execute(arguments: VenueSymbolsArgs) -> Result<String, ExitFailure
     }
 }
 
-/// No server needs to be stopped for it: nothing is signed, and nothing of the data folder is changed.
+/// No server needs to be stopped for it and nothing of the data folder is changed, except where a venue's sequence numbers go on from
+/// one log-on to the next: they are used, and refused while a server has them.
 fn ask(config: &Config, venue: &ConfiguredVenue) -> Result<Vec<ListedSymbol>, ExitFailure> {
     let name = venue.settings.name();
     let folder = config.data_dir.join(VENUES);
