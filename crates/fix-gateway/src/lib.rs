@@ -7,6 +7,7 @@ mod translate;
 mod session;
 mod settings;
 mod gateway;
+pub mod certify;
 
 pub use fix_net::{CallerStream, TlsWrapper};
 pub use gateway::{FixOperations, Gateway, GatewayParts, tls_acceptor};

@@ -29,6 +29,7 @@ mod fix_venue;
 mod fix_prices;
 mod rialto_venue;
 mod fix_examples;
+mod fix_certify;
 mod topics_examples;
 mod value_history;
 mod venue_lab;

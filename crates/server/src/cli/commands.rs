@@ -65,7 +65,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Venues(VenuesCommand::Check(arguments)) => venue_check::check(*arguments),
         CliCommand::Venues(VenuesCommand::Symbols(arguments)) => print(&venue_symbols::execute(*arguments)?),
         CliCommand::Venues(VenuesCommand::Bars(arguments)) => venue_bars::execute(*arguments),
-        CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
+        CliCommand::Fix(command) => fix_command::execute(command, print),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue_command::serve(config.as_deref(), demo, &data_dir, &set)
         }

@@ -1,10 +1,13 @@
-//! `rialto fix …` on the command line: dialects of venues that speak FIX.
+//! `rialto fix …` on the command line: dialects of venues that speak FIX, and the certification of clients.
 
 use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use adapter_fix::{Dialect, SHIPPED_DIALECTS, shipped_dialect};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use fix_gateway::certify::{ClientCertification, certify_client};
 
 use crate::exit_failure::{Exit, ExitFailure};
 
@@ -13,6 +16,27 @@ pub enum FixCommand {
     /// Dialects: how a venue speaks FIX.
     #[command(subcommand)]
     Dialect(DialectCommand),
+    /// Run the certification plan with a client: be its counterparty on a port, watch the steps, print a report.
+    Certify(FixCertifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct FixCertifyArgs {
+    /// SenderCompID (49) of the client.
+    #[arg(long, value_name = "ID")]
+    client: String,
+    /// TargetCompID (56) of the client: who we are.
+    #[arg(long, value_name = "ID", default_value = "RIALTO")]
+    server: String,
+    /// Address to listen on.
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// Port to listen on; 0 = any free one.
+    #[arg(long, value_name = "PORT", default_value_t = 9_880)]
+    port: u16,
+    /// After so many seconds the run ends with what was seen.
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
 }
 
 #[derive(Debug, Subcommand)]
@@ -31,9 +55,31 @@ pub enum DialectCommand {
     },
 }
 
-/// What is printed.
-pub fn execute(command: &FixCommand) -> Result<String, ExitFailure> {
-    let FixCommand::Dialect(command) = command;
+/// Lines are printed as they come.
+pub fn execute(command: FixCommand, print: fn(&str) -> Result<(), ExitFailure>) -> Result<(), ExitFailure> {
+    match command {
+        FixCommand::Dialect(command) => print(&dialect(&command)?),
+        FixCommand::Certify(arguments) => certify(arguments, print),
+    }
+}
+
+fn certify(arguments: FixCertifyArgs, print: fn(&str) -> Result<(), ExitFailure>) -> Result<(), ExitFailure> {
+    let FixCertifyArgs { client, server, bind, port, seconds } = arguments;
+    let time_max = Duration::from_secs(seconds);
+    let request = ClientCertification { bind, port, server_comp_id: server, client_comp_id: client, time_max };
+    let report = certify_client(&request, move |line| {
+        // Who closed the output has the exit code.
+        let _ = print(&format!("{line}\n"));
+    });
+    let report = report.map_err(|error| ExitFailure::new(Exit::Failed, format!("{bind}:{port}: {error}")))?;
+    print(&format!("\n{report}\n"))?;
+    match report.failed() {
+        0 => Ok(()),
+        failed => Err(ExitFailure::new(Exit::Failed, format!("the client failed {failed} steps of the plan"))),
+    }
+}
+
+fn dialect(command: &DialectCommand) -> Result<String, ExitFailure> {
     match command {
         DialectCommand::Check { file } => check(file),
         DialectCommand::List => Ok(list()),
@@ -87,8 +133,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("venue.toml");
         let told = || {
-            let command = FixCommand::Dialect(DialectCommand::Check { file: file.clone() });
-            let text = execute(&command).unwrap_or_else(|failure| failure.to_string());
+            let text =
+                dialect(&DialectCommand::Check { file: file.clone() }).unwrap_or_else(|failure| failure.to_string());
             text.replace(&file.display().to_string(), "venue.toml")
         };
         std::fs::write(&file, shipped_dialect("generic-44").unwrap()).unwrap();
@@ -105,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_dialect_is_printed_to_be_copied() {
-        let show = |name: &str| execute(&FixCommand::Dialect(DialectCommand::Show { name: name.to_owned() }));
+        let show = |name: &str| dialect(&DialectCommand::Show { name: name.to_owned() });
         assert_eq!(show("rialto").unwrap(), shipped_dialect("rialto").unwrap());
         assert!(show("nasdaq").unwrap_err().to_string().starts_with("nasdaq is no shipped dialect:\ngeneric-44"));
     }
