@@ -16,5 +16,6 @@ mod conformance;
 mod conformance_matrix;
 mod first_contact;
 mod host;
+mod second_way;
 mod simulated;
 mod thread;

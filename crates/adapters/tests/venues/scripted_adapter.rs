@@ -16,6 +16,8 @@ pub(crate) struct ScriptedAdapter {
 }
 
 pub(crate) struct ScriptedState {
+    /// The next connect takes until this is closed.
+    pub(crate) held: Option<Receiver<()>>,
     /// Why it cannot be reached, where it cannot.
     pub(crate) unreachable: Option<&'static str>,
     /// Why it gives no snapshot.
@@ -32,6 +34,7 @@ impl ScriptedAdapter {
     pub(crate) fn new() -> Self {
         let (ring, bell) = bounded(1);
         let strings = ScriptedState {
+            held: None,
             unreachable: None,
             blind: None,
             lost: None,
@@ -89,6 +92,8 @@ impl OrderSession for ScriptedAdapter {
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
         self.ask("connect".to_owned());
+        let held = self.state().held.take();
+        let _ = held.map(|held| held.recv());
         unless(self.state().unreachable, ())
     }
 

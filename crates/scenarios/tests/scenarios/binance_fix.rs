@@ -94,3 +94,26 @@ fn orders_over_signed_fix_and_the_fills_of_a_cut_come_back_by_rest() {
     server.stop();
     platform.lab.stop();
 }
+
+#[test]
+fn orders_from_elsewhere_are_adopted_and_cancelled_by_the_second_way() {
+    let platform = FixPlatform::new("BETA");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.lab.credit_opening_balances(&mut client);
+    platform.lab.arm("strangers");
+    place_when_priced(&mut client, &resting("ours"));
+    let external = wait_for("both orders from elsewhere", || {
+        let orders = client.get_json("/rest/history/order?source=EXTERNAL&sort=OLDEST");
+        let orders = orders.as_array().unwrap().clone();
+        (orders.len() == 2 && orders[0]["status"] == "EXECUTED").then_some(orders)
+    });
+    let rests = external[1]["intId"].as_str().unwrap();
+    assert_eq!(client.delete(&format!("/rest/execution/order/{rests}")).unwrap().status, 200);
+    client.wait_for_status(rests, "CANCELED");
+    let open: Vec<_> = platform.lab.ledger("orders").into_iter().filter(|order| order["status"] == "NEW").collect();
+    assert_eq!(open.len(), 1, "ours is left: {open:?}");
+    platform.lab.expect_equal_books(&mut client);
+    server.stop();
+    platform.lab.stop();
+}
