@@ -1,6 +1,7 @@
 /**
  * Reference data: securities, families, exchanges and accounts. Securities may be many: they are loaded by pages, after the first
- * time only what changed, and changes arrive on their topic. The others are loaded again at every reconnect.
+ * time only what changed, and changes arrive on their topic. The others are loaded again at every reconnect, families and exchanges
+ * also when a security names one that is not known.
  */
 
 import { securityChange } from '../wire/decoders';
@@ -34,6 +35,9 @@ export class ReferenceData implements Reference {
 
   /** Everything up to this sequence is in `securities`; 0 = nothing is. */
   private knownThrough = 0;
+  /** Names of families and exchanges that were asked for since the last connection: what the server does not have either is not
+   * asked for with every change. `null` until they are loaded. */
+  private asked: Set<string> | null = null;
   private onListed: () => void = () => {};
   private readonly listed = new Promise<void>((resolve) => (this.onListed = resolve));
 
@@ -61,6 +65,21 @@ export class ReferenceData implements Reference {
     this.families.reset(families);
     this.exchanges.reset(exchanges);
     this.accounts.reset(accounts);
+    this.asked = new Set();
+  }
+
+  /** Where the request fails, the next reconnect loads them. */
+  private async loadUnknown({ securityFamilyId, exchangeId }: SecurityVO): Promise<void> {
+    const { asked } = this;
+    const unknown = [];
+    if (!this.families.row(securityFamilyId)) unknown.push(`family ${securityFamilyId}`);
+    if (!this.exchanges.row(exchangeId)) unknown.push(`exchange ${exchangeId}`);
+    if (!asked || unknown.every((name) => asked.has(name))) return;
+    for (const name of unknown) asked.add(name);
+    const { server } = this.tools;
+    // Answers may overtake each other, so none takes anything away.
+    for (const family of await server.families()) this.families.upsert(family);
+    for (const exchange of await server.exchanges()) this.exchanges.upsert(exchange);
   }
 
   private async loadSecurities() {
@@ -81,8 +100,10 @@ export class ReferenceData implements Reference {
   }
 
   private apply({ sequence, securityId, security }: SecurityChangeVO): void {
-    if (security) this.securities.upsert(security);
-    else this.securities.remove(securityId);
+    if (security) {
+      this.securities.upsert(security);
+      this.loadUnknown(security).catch(() => undefined);
+    } else this.securities.remove(securityId);
     // Others of the same sequence may follow, or be lost with the connection.
     this.knownThrough = sequence - 1;
   }

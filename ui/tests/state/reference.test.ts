@@ -7,7 +7,7 @@ import { RETRY_AFTER_MS } from '../../src/state/join';
 import { ReferenceData } from '../../src/state/reference';
 import { Rows } from '../../src/state/table';
 import { WireError } from '../../src/wire/error';
-import type { SecurityChangeVO, SecurityVO } from '../../src/wire/types';
+import type { ExchangeVO, SecurityChangeVO, SecurityFamilyVO, SecurityVO } from '../../src/wire/types';
 import { settle, VirtualClock, VirtualFeed } from '../virtual';
 
 const [STOCK] = JSON.parse(readFileSync(new URL('../../../contract/json/SecurityVO.json', import.meta.url), 'utf8')) as [SecurityVO];
@@ -23,14 +23,21 @@ const LIST = [changed(4, 1, 'ONE'), changed(5, 2, 'TWO'), changed(5, 9, null)];
 function referenceWith(changesAfter: (after: number) => SecurityChangeVO[]) {
   const [feed, clock, calls] = [new VirtualFeed(), new VirtualClock(), [] as string[]];
   const none = () => Promise.resolve([]);
+  const [families, exchanges] = [[] as SecurityFamilyVO[], [] as ExchangeVO[]];
   const server = {
     securityChanges: async (after: number) => {
       calls.push(`after ${after}`);
       const value = after === 0 ? LIST : changesAfter(after);
       return { sequence: value.at(-1)?.sequence ?? after, value };
     },
-    families: none,
-    exchanges: none,
+    families: async () => {
+      calls.push('families');
+      return [...families];
+    },
+    exchanges: async () => {
+      calls.push('exchanges');
+      return [...exchanges];
+    },
     accounts: none,
     search: none,
   };
@@ -47,7 +54,7 @@ function referenceWith(changesAfter: (after: number) => SecurityChangeVO[]) {
     clock.frame();
   };
   const shown = () => reference.securities.get().map(({ symbol }) => symbol).join();
-  return { feed, clock, reference, calls, seen, connect, shown };
+  return { feed, clock, reference, families, exchanges, calls, seen, connect, shown };
 }
 
 test('a change on the topic is shown without loading the list again', async () => {
@@ -98,4 +105,29 @@ test('loading waits for the first list', async () => {
   feed.up();
   await loading;
   expect(shown()).toBe('ONE,TWO');
+});
+
+test('a family or an exchange that a security names first is loaded once', async () => {
+  const { feed, reference, families, exchanges, calls, connect } = referenceWith(() => []);
+  const list = (sequence: number, securityFamilyId: number, exchangeId: number) => {
+    const security = { ...stock(sequence, 'NEW'), securityFamilyId, exchangeId, priceIncr: null };
+    feed.deliver('security.>', sequence, { sequence, securityId: sequence, security });
+  };
+  families.push({ id: 1, priceIncr: 0.5 } as SecurityFamilyVO);
+  exchanges.push({ id: 2, code: 'TWO' } as ExchangeVO);
+  await Promise.all([reference.load(), connect()]);
+  calls.length = 0;
+  list(6, 1, 2);
+  await settle();
+  expect(calls).toEqual([]);
+  families.push({ id: 7, priceIncr: 0.125 } as SecurityFamilyVO);
+  exchanges.push({ id: 8, code: 'EIGHT' } as ExchangeVO);
+  for (const sequence of [10, 11, 12]) list(sequence, 7, 8);
+  await settle();
+  expect([reference.priceDigits(12), reference.exchangeCode(8), reference.exchangeCode(2)]).toEqual([3, 'EIGHT', 'TWO']);
+  expect(calls).toEqual(['families', 'exchanges']);
+  // The server does not have this one either.
+  for (const sequence of [20, 21]) list(sequence, 99, 8);
+  await settle();
+  expect(calls).toEqual(['families', 'exchanges', 'families', 'exchanges']);
 });
