@@ -105,24 +105,24 @@ impl Portfolio {
     }
 
     /// Commits a plan. It must be the newest: nothing else was booked since.
-    pub(crate) fn commit(&mut self, booking: BookingPlan, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let BookingPlan { entry, effect, flow } = booking;
-        let contract = entry.contract;
-        out.publish(Event::Transaction(entry.transaction.clone()));
-        self.open_scopes(&effect);
-        self.append(BookedTransaction { booked_at: valuer.at, ..entry });
-        if let Some((key, flow)) = flow {
+    pub(crate) fn commit(&mut self, mut booking: BookingPlan, valuer: &Valuer<'_>, out: &mut Outbox) {
+        let effect = &booking.effect;
+        out.publish(Event::Transaction(booking.entry.transaction.clone()));
+        self.open_scopes(effect);
+        if let Some((key, flow)) = booking.flow {
             self.add_flow(key, flow);
         }
-        if let Some(row) = effect.position {
-            self.set_position(row, contract, valuer, out);
+        if let Some(row) = &effect.position {
+            self.set_position(row, booking.entry.contract, valuer, out);
         }
-        for row in effect.cash.into_iter().flatten() {
+        for row in effect.cash.iter().flatten() {
             self.set_cash(row, valuer, out);
         }
         if self.windows.is_some() {
-            self.update_window(&effect, valuer.reference);
+            self.update_window(effect, valuer.reference);
         }
+        booking.entry.booked_at = valuer.at;
+        self.append(booking.entry);
     }
 
     /// A new scope began the day with nothing.
@@ -149,7 +149,7 @@ impl Portfolio {
 
     fn set_position(
         &mut self,
-        row: TableRow<PositionKey, PositionState>,
+        row: &TableRow<PositionKey, PositionState>,
         contract: Option<Contract>,
         valuer: &Valuer<'_>,
         out: &mut Outbox,
@@ -166,7 +166,7 @@ impl Portfolio {
         out.publish(Event::Position(Arc::new(position)));
     }
 
-    fn set_cash(&mut self, row: TableRow<CashKey, Amount>, valuer: &Valuer<'_>, out: &mut Outbox) {
+    fn set_cash(&mut self, row: &TableRow<CashKey, Amount>, valuer: &Valuer<'_>, out: &mut Outbox) {
         let before = self.live.cash.row(row.index).map(|(_, amount)| *amount);
         self.live.cash.set(row.index, row.key, row.value);
         self.totals.set_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);

@@ -96,7 +96,7 @@ impl PortfolioTotals {
         let accounts = self.accounts.entry(key.account).or_default();
         let strategies = self.strategies.entry(key.strategy).or_default();
         for sums in [&mut held.sums, &mut self.platform, accounts, strategies] {
-            of_currency(sums, currency).held.add(&change);
+            of_currency(sums, &currency).held.add(&change);
         }
         true
     }
@@ -112,9 +112,9 @@ impl PortfolioTotals {
 
     fn holders_of(&mut self, key: CashKey) -> [&mut CurrencySums; 3] {
         [
-            of_currency(&mut self.platform, key.currency),
-            of_currency(self.accounts.entry(key.account).or_default(), key.currency),
-            of_currency(self.strategies.entry(key.strategy).or_default(), key.currency),
+            of_currency(&mut self.platform, &key.currency),
+            of_currency(self.accounts.entry(key.account).or_default(), &key.currency),
+            of_currency(self.strategies.entry(key.strategy).or_default(), &key.currency),
         ]
     }
 
@@ -276,9 +276,10 @@ impl PositionSums {
     }
 }
 
-fn of_currency(sums: &mut PerCurrency, currency: Currency) -> &mut CurrencySums {
-    let place = sums.iter().position(|(known, _)| *known == currency).unwrap_or_else(|| {
-        sums.push((currency, CurrencySums::default()));
+#[inline]
+fn of_currency<'a>(sums: &'a mut PerCurrency, currency: &Currency) -> &'a mut CurrencySums {
+    let place = sums.iter().position(|(known, _)| known == currency).unwrap_or_else(|| {
+        sums.push((*currency, CurrencySums::default()));
         sums.len() - 1
     });
     &mut sums[place].1

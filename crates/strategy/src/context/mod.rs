@@ -91,7 +91,12 @@ impl Context<'_> {
         ask.int_id = Some(int_id.clone());
         ask.strategy = Some(self.identity.id);
         self.state.view.on_order_requested(&int_id, &ask);
-        self.push_order_command(Command::Place(ask));
+        // Here and not by another function: an order is large, and each call would copy it.
+        if self.takes_orders() && self.has_room() {
+            self.state.commands.push(Command::Place(ask));
+        } else {
+            self.push_order_command(Command::Place(ask));
+        }
         int_id
     }
 
@@ -205,23 +210,30 @@ impl Context<'_> {
     }
 
     fn push_order_command(&mut self, command: Command) {
-        match self.state.phase {
-            Some(StrategyPhase::Start | StrategyPhase::Run | StrategyPhase::Exit) => self.push_command(command),
-            _ => {
-                let reason = "orders are taken from START on".into();
-                self.state.refused.push(CommandRejection { command, code: "phase-order".into(), reason });
-            }
+        if self.takes_orders() {
+            self.push_command(command);
+        } else {
+            let reason = "orders are taken from START on".into();
+            self.state.refused.push(CommandRejection { command, code: "phase-order".into(), reason });
         }
+    }
+
+    fn takes_orders(&self) -> bool {
+        matches!(self.state.phase, Some(StrategyPhase::Start | StrategyPhase::Run | StrategyPhase::Exit))
     }
 
     /// Limited, because a strategy that sends commands without end in one callback would fill the memory before it
     /// could be stopped.
     fn push_command(&mut self, command: Command) {
-        if self.state.commands.len() < COMMANDS_PER_CALL_MAX {
+        if self.has_room() {
             self.state.commands.push(command);
         } else {
             self.state.is_flooding = true;
         }
+    }
+
+    fn has_room(&self) -> bool {
+        self.state.commands.len() < COMMANDS_PER_CALL_MAX
     }
 }
 

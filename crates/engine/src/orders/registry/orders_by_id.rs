@@ -26,11 +26,18 @@ impl OrdersById {
         }
     }
 
+    #[inline]
     pub(super) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
-        self.at(self.index_of(id)?)
+        match self.newest_chunk_index(id) {
+            Some(place) => self.0.last()?.get(place),
+            None => self.at(self.index_of(id)?),
+        }
     }
 
     pub(super) fn get_mut(&mut self, id: OrderId) -> Option<&mut Arc<Order>> {
+        if let Some(place) = self.newest_chunk_index(id) {
+            return Arc::make_mut(self.0.last_mut()?).get_mut(place);
+        }
         let place = self.index_of(id)?;
         let chunk = self.0.get_mut(place / CHUNK_ORDERS)?;
         Arc::make_mut(chunk).get_mut(place % CHUNK_ORDERS)
@@ -60,6 +67,15 @@ impl OrdersById {
 
     fn at(&self, place: usize) -> Option<&Arc<Order>> {
         self.0.get(place / CHUNK_ORDERS)?.get(place % CHUNK_ORDERS)
+    }
+
+    /// Most questions are about the newest orders: in the last chunk the distance from the newest gives the index.
+    #[inline]
+    fn newest_chunk_index(&self, id: OrderId) -> Option<usize> {
+        let chunk = self.0.last()?;
+        let distance = usize::try_from(chunk.last()?.id.0.checked_sub(id.0)?).ok()?;
+        let place = chunk.len().checked_sub(distance.checked_add(1)?)?;
+        (chunk[place].id == id).then_some(place)
     }
 
     /// Today's ids have no gaps, so the distance from the newest gives the index; older ones are searched for.
