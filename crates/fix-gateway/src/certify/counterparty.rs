@@ -1,4 +1,4 @@
-//! The counterparty of the client's orders: the quantity decides what becomes of one. It trades with nobody.
+//! The counterparty of the client's orders: the quantity decides what becomes of one. No order is traded with another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
