@@ -7,7 +7,7 @@ mod sinks;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ExternalOrder, LineKind, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, ExternalOrder, LineKind, ListingCapabilities, ReportKind, VenueSnapshot};
 use domain::{AccountId, Order, OrderId, OrderKind, SecurityId, Source, Text, Timestamp};
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ pub struct SecondWay {
     orders: Box<dyn Adapter>,
     /// Absent while it logs on, on its own thread.
     answers: Option<Box<dyn Adapter>>,
-    answers_capabilities: AdapterCapabilities,
+    /// What the second way can list.
+    listing: ListingCapabilities,
     log_on: LogOnThread,
     is_up: bool,
     /// Why the second way is down.
@@ -60,7 +61,7 @@ impl SecondWay {
         joined_waker::join([orders.waker(), answers.waker()], stopped, waker.clone());
         Self {
             orders,
-            answers_capabilities: answers.capabilities(),
+            listing: answers.capabilities().lists,
             answers: Some(answers),
             log_on: LogOnThread::start(waker),
             is_up: false,
@@ -176,7 +177,7 @@ impl OrderSession for SecondWay {
         let orders = self.orders.capabilities();
         let mut lines = orders.lines;
         lines.extend((!lines.contains(&LineKind::Private)).then_some(LineKind::Private));
-        AdapterCapabilities { lists: self.answers_capabilities.lists.clone(), lines, ..orders }
+        AdapterCapabilities { lists: self.listing, lines, ..orders }
     }
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {

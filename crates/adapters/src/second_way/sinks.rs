@@ -66,10 +66,10 @@ impl ReportSink for AnswerSink<'_> {
                 }
                 self.sink.on_report(at, ReportKind::Inquiry(answer));
             }
-            ReportKind::CancelRejected { order, .. } | ReportKind::DeliveryUnknown { order, .. } => {
-                if self.asked.cancels.remove(&order).is_some() {
-                    self.sink.on_report(at, said);
-                }
+            ReportKind::CancelRejected { order, .. } | ReportKind::DeliveryUnknown { order, .. }
+                if self.asked.cancels.remove(&order).is_some() =>
+            {
+                self.sink.on_report(at, said);
             }
             ReportKind::External(seen) => {
                 if seen.state != VenueOrderState::Live {
