@@ -1,9 +1,11 @@
 //! CBOR helpers for shared values and 128-bit keys.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use crate::shared::shared_set::SharedSet;
 
 pub(crate) fn encode_shared<'a, T, C, W>(
     values: impl ExactSizeIterator<Item = &'a Arc<T>>,
@@ -39,8 +41,8 @@ pub(crate) fn decode_by_key<'b, K: Ord, T: Decode<'b, C>, C>(
 }
 
 /// Pairs with 128-bit keys, which CBOR's integers do not hold: keys as 16 bytes.
-pub(crate) fn encode_keyed<T: Encode<C>, C, W: minicbor::encode::Write>(
-    pairs: &[(u128, T)],
+pub(crate) fn encode_keyed<'a, T: Encode<C> + 'a, C, W: minicbor::encode::Write>(
+    pairs: impl ExactSizeIterator<Item = &'a (u128, T)>,
     e: &mut Encoder<W>,
     ctx: &mut C,
 ) -> Result<(), minicbor::encode::Error<W::Error>> {
@@ -52,26 +54,26 @@ pub(crate) fn encode_keyed<T: Encode<C>, C, W: minicbor::encode::Write>(
     Ok(())
 }
 
-pub(crate) fn decode_keyed<'b, T: Decode<'b, C>, C>(
+pub(crate) fn decode_keyed<'b, T: Decode<'b, C>, C, S: FromIterator<(u128, T)>>(
     d: &mut Decoder<'b>,
     ctx: &mut C,
-) -> Result<Vec<(u128, T)>, minicbor::decode::Error> {
+) -> Result<S, minicbor::decode::Error> {
     let count = d.map()?.ok_or_else(|| minicbor::decode::Error::message("a map of known length is expected"))?;
     (0..count).map(|_| Ok((decode_key(d)?, T::decode(d, ctx)?))).collect()
 }
 
 pub(crate) fn encode_keys<W: minicbor::encode::Write>(
-    keys: &BTreeSet<u128>,
+    keys: &SharedSet<u128>,
     e: &mut Encoder<W>,
 ) -> Result<(), minicbor::encode::Error<W::Error>> {
     e.array(keys.len() as u64)?;
-    for key in keys {
+    for key in keys.iter() {
         e.bytes(&key.to_be_bytes())?;
     }
     Ok(())
 }
 
-pub(crate) fn decode_keys(d: &mut Decoder<'_>) -> Result<BTreeSet<u128>, minicbor::decode::Error> {
+pub(crate) fn decode_keys(d: &mut Decoder<'_>) -> Result<SharedSet<u128>, minicbor::decode::Error> {
     let count = d.array()?.ok_or_else(|| minicbor::decode::Error::message("a list of known length is expected"))?;
     (0..count).map(|_| decode_key(d)).collect()
 }

@@ -17,6 +17,7 @@ mod adapters;
 mod strategies;
 mod day;
 mod id_generator;
+mod shared;
 mod market;
 mod codec;
 #[cfg(test)]

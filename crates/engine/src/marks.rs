@@ -8,10 +8,12 @@ use domain::risk::EngineSettings;
 use domain::{Amount, Currency, Date, Decimal, LookupMap, Mark, Price, ReferenceData, SecurityId, SecurityKind};
 use minicbor::{Decode, Encode};
 
+use crate::shared::shared_map::SharedMap;
+
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Marks {
     #[n(0)]
-    marks: BTreeMap<SecurityId, Mark>,
+    marks: SharedMap<SecurityId, Mark>,
     /// Forex pairs by base and transaction currency. Follows from reference data, so it is not encoded.
     #[cbor(skip)]
     pairs: LookupMap<(Currency, Currency), Vec<SecurityId>>,
@@ -26,6 +28,11 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
+    /// What is written to disk, without what follows from reference data and settings.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self { marks: self.marks.clone(), ..Self::default() }
+    }
+
     /// Finds the forex pairs; needed after every decode and after every change of reference data.
     pub(crate) fn index_pairs(&mut self, reference: &ReferenceData) {
         self.pairs = LookupMap::default();

@@ -10,7 +10,7 @@ use domain::{
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ReferenceIndex {
     data: Arc<ReferenceData>,
     /// All securities, because every order and every fill looks one up.
@@ -34,6 +34,11 @@ struct ExchangeHours {
 }
 
 impl ReferenceIndex {
+    /// What is written to disk: indexes are made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self { data: self.data.clone(), ..Self::default() }
+    }
+
     pub(crate) fn data(&self) -> &Arc<ReferenceData> {
         &self.data
     }

@@ -22,6 +22,7 @@ use crate::reconciliation::breaks::Breaks;
 use crate::reconciliation::listings::Listings;
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
+use crate::shared::shared_set::SharedSet;
 use crate::strategies::subscription_set::MarketDataSubscriptions;
 
 #[derive(Debug, Encode, Decode)]
@@ -51,7 +52,7 @@ pub(crate) struct Trading {
     pub(crate) day_ends: Option<Timestamp>,
     /// When the engine itself must cancel an order whose venue has no expiry.
     #[n(11)]
-    pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
+    pub(crate) expiries: SharedSet<(Timestamp, OrderId)>,
     #[n(12)]
     pub(crate) venue_timeouts: VenueTimeouts,
     /// Why strategies were stopped that have not begun again.
@@ -108,7 +109,7 @@ impl Default for Trading {
             phases: BTreeMap::new(),
             ids: IdGenerator::default(),
             day_ends: None,
-            expiries: BTreeSet::new(),
+            expiries: SharedSet::default(),
             venue_timeouts: VenueTimeouts::default(),
             failures: BTreeMap::new(),
             mass_cancels: MassCancels::default(),
@@ -133,12 +134,12 @@ impl Trading {
     pub(crate) fn copy_for_disk(&self) -> Self {
         Self {
             settings: self.settings.clone(),
-            reference: self.reference.clone(),
+            reference: self.reference.copy_for_disk(),
             adapters: self.adapters.clone(),
             orders: self.orders.copy_for_disk(),
-            portfolio: self.portfolio.clone(),
-            marks: self.marks.clone(),
-            risk: self.risk.clone(),
+            portfolio: self.portfolio.copy_for_disk(),
+            marks: self.marks.copy_for_disk(),
+            risk: self.risk.copy_for_disk(),
             subscriptions: self.subscriptions.clone(),
             phases: self.phases.clone(),
             ids: self.ids.clone(),
@@ -150,7 +151,7 @@ impl Trading {
             expirations: self.expirations.clone(),
             waiting_orders: self.waiting_orders.clone(),
             unknown_orders: self.unknown_orders.clone(),
-            inquiries: self.inquiries.clone(),
+            inquiries: self.inquiries.copy_for_disk(),
             entries: self.entries.clone(),
             listings: self.listings.clone(),
             breaks: self.breaks.clone(),

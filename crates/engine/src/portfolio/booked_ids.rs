@@ -1,22 +1,24 @@
 //! Ids of what is booked, in little memory, so that nothing is booked twice: uuids of transactions, and entries of venues.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::{TransactionId, Uuid};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keyed, encode_keyed};
+use crate::shared::shared_map::SharedMap;
+use crate::shared::shared_set::SharedSet;
 
 /// A uuid that we generated contains its transaction's id, which is never given twice, so it need not be kept: it is
 /// enough that no client may use the space of its issuer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
 pub(super) struct UsedUuids {
     /// The instances that generated uuids, as in the upper half of their uuids.
     #[n(0)]
     issuers: BTreeSet<u64>,
     /// Chosen by clients.
     #[n(1)]
-    foreign: BTreeSet<Uuid>,
+    foreign: SharedSet<Uuid>,
 }
 
 impl UsedUuids {
@@ -43,7 +45,7 @@ fn parts(uuid: Uuid, id: TransactionId) -> (u64, bool) {
 
 /// Fingerprints of id and content. Venues book a few a day on an account, so all are kept.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EntryStore(BTreeMap<u128, u128>);
+pub(crate) struct EntryStore(SharedMap<u128, u128>);
 
 impl EntryStore {
     pub(crate) fn get(&self, key: u128) -> Option<u128> {
@@ -62,7 +64,7 @@ impl<C> Encode<C> for EntryStore {
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
         let pairs: Vec<_> = self.0.iter().map(|(key, content)| (*key, halves(*content))).collect();
-        encode_keyed(&pairs, e, ctx)
+        encode_keyed(pairs.iter(), e, ctx)
     }
 
     fn is_nil(&self) -> bool {

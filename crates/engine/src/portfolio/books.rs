@@ -74,6 +74,11 @@ pub(super) struct PortfolioBooks {
 }
 
 impl PortfolioBooks {
+    /// What is written to disk.
+    pub(super) fn copy_for_disk(&self) -> Self {
+        Self { positions: self.positions.copy_for_disk(), cash: self.cash.copy_for_disk() }
+    }
+
     pub(super) fn effect(&self, entry: &BookedTransaction) -> Result<BookingEffect, Overflow> {
         let Some(contract) = entry.contract else {
             let amount = entry.transaction.quantity.value_at(entry.transaction.price, Decimal::ONE)?;

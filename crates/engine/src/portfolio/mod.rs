@@ -36,6 +36,7 @@ use self::table::Table;
 use self::totals::PortfolioTotals;
 use self::valuer::position;
 use crate::outbox::Outbox;
+use crate::shared::shared_list::SharedList;
 
 pub(crate) use self::booking::BookingPlan;
 pub(crate) use self::statements::{StatedAsset, StatementWindow, stated_total};
@@ -45,7 +46,7 @@ pub(crate) use self::valuer::Valuer;
 /// Values that changed only by market prices are published this often.
 const PUBLISH_EVERY_MILLIS: i64 = 1_000;
 
-#[derive(Debug, Clone, Default, Encode, Decode)]
+#[derive(Debug, Default, Encode, Decode)]
 pub(crate) struct Portfolio {
     #[n(0)]
     live: PortfolioBooks,
@@ -54,7 +55,7 @@ pub(crate) struct Portfolio {
     baseline: PortfolioBooks,
     /// Newest last.
     #[n(2)]
-    today: Vec<BookedTransaction>,
+    today: SharedList<BookedTransaction>,
     #[n(3)]
     used_uuids: UsedUuids,
     #[n(4)]
@@ -90,6 +91,27 @@ pub(crate) struct Portfolio {
 }
 
 impl Portfolio {
+    /// What is written to disk: the totals and the indexes of tables are made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self {
+            live: self.live.copy_for_disk(),
+            baseline: self.baseline.copy_for_disk(),
+            today: self.today.clone(),
+            used_uuids: self.used_uuids.clone(),
+            day: self.day.clone(),
+            moved: self.moved.clone(),
+            published: self.published.clone(),
+            published_at: self.published_at,
+            unrated: self.unrated.clone(),
+            named: self.named.clone(),
+            dated_ahead: self.dated_ahead.clone(),
+            statements: self.statements.clone(),
+            windows: self.windows.clone(),
+            sampling: self.sampling.clone(),
+            totals: PortfolioTotals::default(),
+        }
+    }
+
     /// Recomputes what is not encoded: needed after every decode, and when reference data or base currency changed.
     pub(crate) fn refresh(&mut self, valuer: &Valuer<'_>) {
         self.totals = PortfolioTotals::default();
@@ -249,7 +271,7 @@ impl Portfolio {
     /// Ends the platform day: today's transactions go into the baseline, and every scope starts again.
     pub(crate) fn roll(&mut self, day_start: Timestamp, valuer: &Valuer<'_>) {
         self.baseline = self.rebuilt();
-        self.dated_ahead.extend(self.today.drain(..).map(|entry| entry.transaction));
+        self.dated_ahead.extend(self.today.take().map(|entry| entry.transaction));
         self.dated_ahead.retain(|booked| booked.at >= day_start);
         self.day = PortfolioDay::begin(valuer.at);
         self.refresh(valuer);
@@ -279,7 +301,7 @@ impl Portfolio {
 
     fn rebuilt(&self) -> PortfolioBooks {
         let mut books = self.baseline.clone();
-        for entry in &self.today {
+        for entry in self.today.iter() {
             let effect = books.effect(entry).expect("what was booked fits");
             books.apply(&effect);
         }

@@ -17,6 +17,13 @@ impl<K, V> Default for Table<K, V> {
     }
 }
 
+impl<K: Copy + Eq + Hash, V: Clone> Table<K, V> {
+    /// The rows alone: the index is made from them.
+    pub(super) fn copy_for_disk(&self) -> Self {
+        Self { rows: self.rows.clone(), index: LookupMap::default() }
+    }
+}
+
 impl<K: Copy + Eq + Hash, V> Table<K, V> {
     pub(super) fn rows(&self) -> &[(K, V)] {
         &self.rows

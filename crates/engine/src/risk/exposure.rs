@@ -1,7 +1,5 @@
 //! Open order exposure: reserved per order, summed per scope, so that a check costs one look-up.
 
-use std::collections::BTreeMap;
-
 use domain::order::{Order, Side};
 use domain::risk::RiskScope;
 use domain::{AccountId, Amount, LookupMap, OrderId, Overflow, Quantity, SecurityId, StrategyId};
@@ -9,6 +7,7 @@ use minicbor::{Decode, Encode};
 
 use super::fixed_point::FixedPoint;
 use super::scopes::touches;
+use crate::shared::shared_map::SharedMap;
 
 /// Possible cost of an order, per unit of its quantity, in base currency at the prices when it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -24,7 +23,7 @@ pub(crate) struct Reservation {
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct OpenOrderExposure {
     #[n(0)]
-    reserved: BTreeMap<OrderId, OrderReservation>,
+    reserved: SharedMap<OrderId, OrderReservation>,
     // Sums over the reservations, not on disk.
     #[cbor(skip)]
     platform: ExposureTotals,
@@ -84,6 +83,11 @@ pub(crate) struct SideQuantities {
 }
 
 impl OpenOrderExposure {
+    /// What is written to disk: the sums are made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self { reserved: self.reserved.clone(), ..Self::default() }
+    }
+
     pub(crate) fn totals(&self, scope: RiskScope) -> ExposureTotals {
         let totals = match scope {
             RiskScope::Platform => Some(&self.platform),
@@ -162,12 +166,12 @@ impl OpenOrderExposure {
 
     /// Updates the sums for the order's current state; a finished order reserves nothing.
     pub(crate) fn update(&mut self, order: &Order) {
-        let Some(reserved) = self.reserved.get_mut(&order.id) else { return };
-        let part = if order.is_open() { part(order, reserved) } else { OrderExposure::default() };
-        let change = part.minus(&std::mem::replace(&mut reserved.counted, part));
         if !order.is_open() {
-            self.reserved.remove(&order.id);
+            return self.release(order);
         }
+        let Some(reserved) = self.reserved.get_mut(&order.id) else { return };
+        let part = part(order, reserved);
+        let change = part.minus(&std::mem::replace(&mut reserved.counted, part));
         self.add(order, &change);
     }
 

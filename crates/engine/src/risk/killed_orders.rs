@@ -1,7 +1,6 @@
 //! Orders that a kill switch was pulled on and that have not ended. A cancel of such an order that did not reach the venue is
 //! sent when the venue is back, and the order is never sent again. Part of the journalled state, so a restart changes nothing.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::order::{Order, OrderRequest};
@@ -11,6 +10,7 @@ use super::{Risk, touches};
 use crate::orders::ticket::order_request;
 use crate::orders::transitions::{RequestKind, may_request};
 use crate::outbox::{Moment, Outbox};
+use crate::shared::shared_map::SharedMap;
 use crate::trading::Trading;
 
 impl Risk {
@@ -19,7 +19,7 @@ impl Risk {
     }
 
     fn killed_orders(&self) -> impl Iterator<Item = (OrderId, &OrderRequest)> {
-        self.killed.iter().flatten().map(|(order, request)| (*order, request))
+        self.killed.iter().flat_map(SharedMap::iter).map(|(order, request)| (*order, request))
     }
 
     /// Absent rather than empty, so that a state without kills keeps its encoding.
@@ -39,8 +39,7 @@ impl Trading {
     pub(super) fn remember_killed(&mut self, caller: &Caller, scope: RiskScope) {
         let request = order_request(caller, None);
         let in_scope = |order: &&Arc<Order>| touches(scope, order.account, order.strategy, order.security);
-        let killed: BTreeMap<_, _> =
-            self.orders.open().filter(in_scope).map(|order| (order.id, request.clone())).collect();
+        let killed: Vec<_> = self.orders.open().filter(in_scope).map(|order| (order.id, request.clone())).collect();
         if !killed.is_empty() {
             self.risk.killed.get_or_insert_default().extend(killed);
         }

@@ -21,6 +21,7 @@ use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, Strateg
 use minicbor::{Decode, Encode};
 
 use crate::outbox::Moment;
+use crate::shared::shared_map::SharedMap;
 pub(crate) use candidate::{Candidate, RiskApproval};
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;
@@ -28,7 +29,7 @@ use rate_limiter::RiskRateLimiter;
 use scopes::scopes;
 pub(crate) use scopes::touches;
 
-#[derive(Debug, Clone, Default, Encode, Decode)]
+#[derive(Debug, Default, Encode, Decode)]
 pub(crate) struct Risk {
     #[n(0)]
     limits: BTreeMap<RiskScope, RiskLimits>,
@@ -43,10 +44,22 @@ pub(crate) struct Risk {
     dead_man: Option<BTreeMap<RiskScope, DeadManTimer>>,
     /// Open orders that a kill meant, with its request; absent where there are none.
     #[n(5)]
-    killed: Option<BTreeMap<OrderId, OrderRequest>>,
+    killed: Option<SharedMap<OrderId, OrderRequest>>,
 }
 
 impl Risk {
+    /// What is written to disk, without what is made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self {
+            limits: self.limits.clone(),
+            states: self.states.clone(),
+            rates: self.rates.clone(),
+            exposure: self.exposure.copy_for_disk(),
+            dead_man: self.dead_man.clone(),
+            killed: self.killed.clone(),
+        }
+    }
+
     pub(crate) fn limits(&self) -> Vec<(RiskScope, RiskLimits)> {
         self.limits.iter().map(|(scope, limits)| (*scope, limits.clone())).collect()
     }

@@ -19,12 +19,13 @@ use table::Row;
 type Measure = fn(&Path) -> Result<Vec<Row>, Box<dyn Error>>;
 
 /// Groups of figures by name; each may use a folder of its own.
-const FIGURES: [(&str, Measure); 5] = [
+const FIGURES: [(&str, Measure); 6] = [
     ("orders", |_| Ok(memory::orders().into())),
     ("ticks", |_| Ok(vec![memory::ticks()])),
     ("durable", durable::rows),
     ("start", start::rows),
     ("years", years::rows),
+    ("pause", |_| Ok(years::pauses())),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

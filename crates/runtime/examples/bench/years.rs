@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use domain::{Input, SeededRng, Sequenced, Timestamp};
+use domain::{Command, Input, SeededRng, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::RetiredIndex;
 use storage::journal::{
@@ -43,7 +43,6 @@ const INSTANCE: InstanceId = InstanceId(*b"years on a node!");
 
 pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
     let mut rows = starts(folder)?;
-    rows.extend(TIMES.iter().map(|times| pause(OPEN_ORDERS * times)));
     for times in TIMES {
         rows.push(retired(&folder.join("retired"), RETIRED_ORDERS * times)?);
     }
@@ -107,9 +106,23 @@ fn append(journal: &mut Journal, mut batch: JournalBatch) -> BenchResult<()> {
     Ok(())
 }
 
+pub(crate) fn pauses() -> Vec<Row> {
+    let open = TIMES.map(|times| {
+        let orders = OPEN_ORDERS * times;
+        let name = match orders {
+            OPEN_ORDERS => "snapshot pause, 1,000 open orders",
+            100_000.. => "snapshot pause, 100,000 open orders",
+            _ => "snapshot pause, 10,000 open orders",
+        };
+        pause(name, orders, &with_orders(orders, false))
+    });
+    let traded = OPEN_ORDERS * TIMES[2];
+    let traded = pause("snapshot pause, 100,000 filled orders", traded, &with_orders(traded, true));
+    open.into_iter().chain([traded]).collect()
+}
+
 /// What stops the loop: the copy of the state. Another thread encodes and writes it.
-fn pause(orders: u64) -> Row {
-    let engine = with_open_orders(orders);
+fn pause(name: &'static str, orders: u64, engine: &Engine) -> Row {
     let mut times = Vec::with_capacity(SNAPSHOTS);
     let mut bytes = 0;
     for _ in 0..SNAPSHOTS {
@@ -119,11 +132,6 @@ fn pause(orders: u64) -> Row {
         bytes = copy.encode_state().len();
     }
     times.sort_unstable();
-    let name = match orders {
-        OPEN_ORDERS => "snapshot pause, 1,000 open orders",
-        100_000.. => "snapshot pause, 100,000 open orders",
-        _ => "snapshot pause, 10,000 open orders",
-    };
     let (longest, per_order) = (times.last().copied().unwrap_or_default(), bytes as u64 / orders);
     let beside = format!(
         "longest {longest:.1?} of {SNAPSHOTS}; {} bytes of snapshot, {per_order} an order",
@@ -132,11 +140,18 @@ fn pause(orders: u64) -> Row {
     Row::time(name, percentile(&times, 50), PAUSE_AIM, beside)
 }
 
-fn with_open_orders(orders: u64) -> Engine {
+/// Open orders, or such as have a ClOrdID and were filled: those of today are kept.
+fn with_orders(orders: u64, are_filled: bool) -> Engine {
     let mut engine = memory::opened();
     let inputs = (0..orders).flat_map(|number| {
-        let placed = Input::Command(Box::new(workload::order(number)));
-        [(number, placed), (number, Input::Report(workload::accepted(workload::id(number))))]
+        let mut placed = workload::order(number);
+        if let (true, Command::Place(ask)) = (are_filled, &mut placed.command) {
+            ask.cl_ord_id = Some(format!("C{number}").into());
+        }
+        let placed = Input::Command(Box::new(placed));
+        let accepted = Input::Report(workload::accepted(workload::id(number)));
+        let filled = are_filled.then(|| Input::Report(workload::filled(number)));
+        [Some(placed), Some(accepted), filled].into_iter().flatten().map(move |input| (number, input))
     });
     for ((number, payload), sequence) in inputs.zip(10_000..) {
         let millis = i64::try_from(number).unwrap_or(i64::MAX);

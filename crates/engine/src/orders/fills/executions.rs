@@ -12,6 +12,8 @@ use domain::{
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
+use crate::shared::shared_list::SharedList;
+use crate::shared::shared_set::SharedSet;
 
 /// What makes an execution one and the same: venue, account, order and trade id. The security is the order's. The
 /// venue's order tells the legs of one order apart; where it is absent any leg is meant.
@@ -59,9 +61,9 @@ impl<'a> ExecutionId<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExecutionStore {
     /// Those of earlier builds first.
-    booked: Vec<(u128, BookedExecution)>,
+    booked: SharedList<(u128, BookedExecution)>,
     /// Executions of orders that are no longer kept: key, quantity and price in one fingerprint.
-    retired: BTreeSet<u128>,
+    retired: SharedSet<u128>,
     earlier: EarlierExecutions,
     /// Index, derived from the booked executions.
     index: LookupMap<u128, usize>,
@@ -73,7 +75,7 @@ struct EarlierExecutions {
     /// How many of the booked ones.
     booked: usize,
     /// Keys of executions of orders that are no longer kept.
-    retired: BTreeSet<u128>,
+    retired: SharedSet<u128>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -151,14 +153,25 @@ pub(crate) fn retired_keys(id: &ExecutionId<'_>, fill: &VenueFill) -> [u128; 3] 
 }
 
 impl ExecutionStore {
-    fn from_booked(booked: Vec<(u128, BookedExecution)>, retired: BTreeSet<u128>, earlier: EarlierExecutions) -> Self {
+    /// What is written to disk: the index is made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        let Self { booked, retired, earlier, .. } = self;
+        let (booked, retired, earlier) = (booked.clone(), retired.clone(), earlier.clone());
+        Self { booked, retired, earlier, index: LookupMap::default() }
+    }
+
+    fn from_booked(
+        booked: SharedList<(u128, BookedExecution)>,
+        retired: SharedSet<u128>,
+        earlier: EarlierExecutions,
+    ) -> Self {
         let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
         Self { booked, retired, earlier, index }
     }
 
     fn place(&self, id: &ExecutionId<'_>) -> Option<usize> {
         match self.index.get(&id.key()) {
-            Some(place) if self.booked[*place].1.is_of_leg(id.ext_order) => Some(*place),
+            Some(place) if self.at(*place).is_of_leg(id.ext_order) => Some(*place),
             Some(_) => self.index.get(&id.leg_key()).copied(),
             None => self.place_of_earlier_build(id),
         }
@@ -170,15 +183,20 @@ impl ExecutionStore {
             return None;
         }
         let place = *self.index.get(&id.earlier_key())?;
-        (self.booked[place].1.order == id.order).then_some(place)
+        (self.at(place).order == id.order).then_some(place)
     }
 
     pub(crate) fn get(&self, id: &ExecutionId<'_>) -> Option<&BookedExecution> {
-        self.place(id).map(|place| &self.booked[place].1)
+        self.place(id).map(|place| self.at(place))
+    }
+
+    fn at(&self, place: usize) -> &BookedExecution {
+        &self.booked.get(place).expect("the index names places that exist").1
     }
 
     pub(crate) fn get_mut(&mut self, id: &ExecutionId<'_>) -> Option<&mut BookedExecution> {
-        self.place(id).map(|place| &mut self.booked[place].1)
+        let place = self.place(id)?;
+        self.booked.get_mut(place).map(|(_, execution)| execution)
     }
 
     /// In the order of booking.
@@ -191,8 +209,10 @@ impl ExecutionStore {
         let key = id.key();
         let key = match self.index.get(&key).copied() {
             None => key,
-            Some(place) if self.booked[place].1.busted && self.booked[place].1.is_of_leg(id.ext_order) => {
-                self.booked[place].1 = execution;
+            Some(place) if self.at(place).busted && self.at(place).is_of_leg(id.ext_order) => {
+                if let Some((_, booked)) = self.booked.get_mut(place) {
+                    *booked = execution;
+                }
                 return;
             }
             Some(_) => id.leg_key(),
@@ -213,7 +233,7 @@ impl ExecutionStore {
 
     /// Keys of executions of orders that are no longer kept.
     pub(crate) fn retired_keys(&self) -> impl Iterator<Item = u128> {
-        self.retired.iter().chain(&self.earlier.retired).copied()
+        self.retired.iter().chain(self.earlier.retired.iter()).copied()
     }
 
     /// The index on disk has all of them.
@@ -224,20 +244,21 @@ impl ExecutionStore {
 
     /// From the index, which does not know of which kind a key is; the kinds share no keys.
     pub(crate) fn recall(&mut self, keys: &[u128]) {
-        self.retired.extend(keys);
-        self.earlier.retired.extend(keys);
+        self.retired.extend(keys.iter().copied());
+        self.earlier.retired.extend(keys.iter().copied());
     }
 
     /// Drops the executions of these orders and keeps only their keys.
     pub(crate) fn retire(&mut self, orders: &BTreeSet<OrderId>) {
         let Self { mut booked, mut retired, mut earlier, .. } = std::mem::take(self);
+        let mut booked: Vec<_> = booked.take().collect();
         let is_old = |(_, execution): &mut (u128, BookedExecution)| orders.contains(&execution.order);
         let of_earlier: Vec<_> = booked.extract_if(..earlier.booked, is_old).collect();
         earlier.booked -= of_earlier.len();
         earlier.retired.extend(of_earlier.into_iter().map(|(key, _)| key));
         let old = booked.extract_if(earlier.booked.., is_old);
         retired.extend(old.map(|(key, execution)| execution.retired_key(key)));
-        *self = Self::from_booked(booked, retired, earlier);
+        *self = Self::from_booked(booked.into_iter().collect(), retired, earlier);
     }
 }
 
@@ -248,7 +269,7 @@ impl<C> Encode<C> for ExecutionStore {
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
         e.array(4)?;
-        encode_keyed(&self.booked, e, ctx)?;
+        encode_keyed(self.booked.iter(), e, ctx)?;
         encode_keys(&self.retired, e)?;
         e.u64(self.earlier.booked as u64)?;
         encode_keys(&self.earlier.retired, e)
@@ -258,14 +279,15 @@ impl<C> Encode<C> for ExecutionStore {
 impl<'b, C> Decode<'b, C> for ExecutionStore {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         let parts = d.array()?;
-        let (booked, retired) = (decode_keyed(d, ctx)?, decode_keys(d)?);
+        let booked: SharedList<_> = decode_keyed(d, ctx)?;
+        let retired = decode_keys(d)?;
         // Snapshots of earlier builds end here, and all their keys are of the earlier kind.
         if parts == Some(2) {
             if PlantedBug::ForgetEarlierExecutions.is_planted() {
                 return Ok(Self::default());
             }
             let earlier = EarlierExecutions { booked: booked.len(), retired };
-            return Ok(Self::from_booked(booked, BTreeSet::new(), earlier));
+            return Ok(Self::from_booked(booked, SharedSet::default(), earlier));
         }
         let count = usize::try_from(d.u64()?).unwrap_or(usize::MAX).min(booked.len());
         let earlier = EarlierExecutions { booked: count, retired: decode_keys(d)? };
@@ -344,8 +366,8 @@ mod tests {
         before.array(2).unwrap();
         let mut key = 0;
         check(1, None, |id| key = id.earlier_key());
-        encode_keyed(&[(key, execution(1, None))], &mut before, &mut ()).unwrap();
-        encode_keys(&BTreeSet::new(), &mut before).unwrap();
+        encode_keyed([(key, execution(1, None))].iter(), &mut before, &mut ()).unwrap();
+        encode_keys(&SharedSet::default(), &mut before).unwrap();
         let mut store: ExecutionStore = minicbor::decode(&before.into_writer()).unwrap();
         for leg in [None, Some("V1")] {
             check(1, leg, |id| assert_eq!(store.get(id), Some(&execution(1, None))));

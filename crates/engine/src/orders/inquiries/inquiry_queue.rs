@@ -1,10 +1,13 @@
 //! Orders that their venue is to be asked about, by the instant at which that is due; and requests that the venue has not
 //! answered, with their deadlines.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use domain::{OrderId, PlantedBug, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use crate::shared::shared_map::SharedMap;
 
 /// The pause before the first question and after it; each further one is twice as long.
 pub(crate) const INQUIRY_FIRST_SECONDS: u32 = 1;
@@ -15,7 +18,7 @@ pub(crate) const INQUIRIES_AFTER_GAP_PER_SECOND: usize = 100;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InquiryQueue {
-    inquiries: BTreeMap<OrderId, Inquiry>,
+    inquiries: SharedMap<OrderId, Inquiry>,
     /// Derived from the inquiries.
     due: BTreeSet<(Timestamp, OrderId)>,
 }
@@ -59,6 +62,11 @@ impl Inquiry {
 }
 
 impl InquiryQueue {
+    /// What is written to disk: what is due is made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self { inquiries: self.inquiries.clone(), due: BTreeSet::new() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.inquiries.is_empty()
     }
@@ -73,7 +81,7 @@ impl InquiryQueue {
 
     /// Changes an inquiry, or a new one.
     pub(crate) fn change(&mut self, order: OrderId, edit: impl FnOnce(&mut Inquiry)) {
-        let inquiry = self.inquiries.entry(order).or_default();
+        let inquiry = self.inquiries.or_default(order);
         let before = inquiry.due();
         edit(inquiry);
         let after = inquiry.due();
@@ -115,20 +123,65 @@ impl<C> Encode<C> for InquiryQueue {
 
 impl<'b, C> Decode<'b, C> for InquiryQueue {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
-        let inquiries: BTreeMap<OrderId, Inquiry> = BTreeMap::decode(d, ctx)?;
+        let inquiries: SharedMap<OrderId, Inquiry> = SharedMap::decode(d, ctx)?;
         let due = inquiries.iter().filter_map(|(order, inquiry)| Some((inquiry.due()?, *order))).collect();
         Ok(Self { inquiries, due })
     }
 }
 
-/// In the order of their deadlines: all have the same timeout.
-#[derive(Debug, Clone, Default, Encode, Decode)]
-#[cbor(transparent)]
-pub(crate) struct VenueTimeouts(#[n(0)] pub(crate) VecDeque<(Timestamp, OrderId)>);
+/// In the order of their deadlines: all have the same timeout. They lie in chunks that a copy shares; none is empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VenueTimeouts(VecDeque<Arc<VecDeque<(Timestamp, OrderId)>>>);
+
+/// A change after a copy copies so many timeouts at the most.
+const CHUNK_TIMEOUTS: usize = 64;
 
 impl VenueTimeouts {
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.0.front().map(|(due, _)| *due)
+        self.front().map(|(due, _)| *due)
+    }
+
+    pub(crate) fn front(&self) -> Option<&(Timestamp, OrderId)> {
+        self.0.front()?.front()
+    }
+
+    pub(crate) fn push_back(&mut self, timeout: (Timestamp, OrderId)) {
+        match self.0.back_mut().filter(|chunk| chunk.len() < CHUNK_TIMEOUTS) {
+            Some(chunk) => Arc::make_mut(chunk).push_back(timeout),
+            None => self.0.push_back(Arc::new(VecDeque::from([timeout]))),
+        }
+    }
+
+    pub(crate) fn pop_front(&mut self) -> Option<(Timestamp, OrderId)> {
+        let chunk = self.0.front_mut()?;
+        if chunk.len() == 1 {
+            return Arc::unwrap_or_clone(self.0.pop_front()?).pop_front();
+        }
+        Arc::make_mut(chunk).pop_front()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &(Timestamp, OrderId)> {
+        self.0.iter().flat_map(|chunk| chunk.iter())
+    }
+}
+
+impl<C> Encode<C> for VenueTimeouts {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.array(self.0.iter().map(|chunk| chunk.len() as u64).sum())?;
+        self.iter().try_for_each(|timeout| timeout.encode(e, ctx))
+    }
+}
+
+impl<'b, C> Decode<'b, C> for VenueTimeouts {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let timeouts: Vec<(Timestamp, OrderId)> = Vec::decode(d, ctx)?;
+        let mut queue = Self::default();
+        timeouts.into_iter().for_each(|timeout| queue.push_back(timeout));
+        Ok(queue)
     }
 }
 
@@ -149,6 +202,29 @@ mod tests {
         assert_eq!(asked, [1, 2, 4, 8, 16, 32, 64, 124, 184]);
     }
 
+    /// Against a plain queue, with a copy at every step.
+    #[test]
+    fn timeouts_are_a_queue_that_is_encoded_as_a_list_and_a_copy_never_changes() {
+        let (mut queue, mut model, mut copies) = (VenueTimeouts::default(), VecDeque::new(), Vec::new());
+        for number in 0..500 {
+            let timeout = (Timestamp(number), OrderId(7));
+            queue.push_back(timeout);
+            model.push_back(timeout);
+            // The queue grows to some hundred, and is emptied at the end.
+            for _ in 0..if number < 300 { number % 2 } else { 3 } {
+                assert_eq!(queue.pop_front(), model.pop_front());
+            }
+            assert_eq!(queue.front(), model.front());
+            copies.push((queue.clone(), model.clone()));
+        }
+        for (copy, model) in copies {
+            let bytes = minicbor::to_vec(&copy).unwrap();
+            assert_eq!(bytes, minicbor::to_vec(&model).unwrap());
+            let read: VenueTimeouts = minicbor::decode(&bytes).unwrap();
+            assert!(read.iter().eq(&model));
+        }
+    }
+
     #[test]
     fn an_inquiry_is_due_by_its_earliest_instant_and_read_back_from_disk() {
         let mut queue = InquiryQueue::default();
@@ -163,7 +239,7 @@ mod tests {
             (Some(Timestamp(40)), vec![OrderId(1), OrderId(2)])
         );
         let read: InquiryQueue = minicbor::decode(&minicbor::to_vec(&queue).unwrap()).unwrap();
-        assert_eq!((read.inquiries, read.due), (queue.inquiries.clone(), queue.due.clone()));
+        assert_eq!((&read.inquiries, &read.due), (&queue.inquiries, &queue.due));
         queue.remove(OrderId(1));
         queue.change(OrderId(2), |inquiry| inquiry.ask_at = None);
         assert_eq!((queue.next_due(), queue.orders()), (None, vec![OrderId(2), OrderId(3)]));

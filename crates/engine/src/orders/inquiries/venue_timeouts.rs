@@ -16,22 +16,22 @@ impl Trading {
     pub(crate) fn start_venue_timeout(&mut self, moment: Moment, order: OrderId) {
         let limit_seconds = i64::from(self.settings.venue_timeout_seconds);
         if limit_seconds > 0 {
-            self.venue_timeouts.0.push_back((moment.at.plus_seconds(limit_seconds), order));
+            self.venue_timeouts.push_back((moment.at.plus_seconds(limit_seconds), order));
         }
     }
 
     /// Drops answered requests from the front, so that they cause no deadline.
     pub(crate) fn clear_answered(&mut self) {
         let is_waiting = |id: OrderId| self.orders.get(id).is_some_and(|order| awaits_venue(order) && !order.in_doubt);
-        while self.venue_timeouts.0.front().is_some_and(|(_, id)| !is_waiting(*id)) {
-            self.venue_timeouts.0.pop_front();
+        while self.venue_timeouts.front().is_some_and(|(_, id)| !is_waiting(*id)) {
+            self.venue_timeouts.pop_front();
         }
     }
 
     pub(crate) fn expire_venue_timeouts(&mut self, moment: Moment, out: &mut Outbox) {
-        let first = |trading: &Self| trading.venue_timeouts.0.front().copied();
+        let first = |trading: &Self| trading.venue_timeouts.front().copied();
         while let Some((deadline, order)) = first(self).filter(|due| self.first_question(due.0) <= moment.at) {
-            self.venue_timeouts.0.pop_front();
+            self.venue_timeouts.pop_front();
             if self.orders.get(order).is_some_and(|order| awaits_venue(order) && !order.in_doubt) {
                 self.start_inquiry(order, moment.at, |inquiry| inquiry.doubt_at = Some(deadline));
             }

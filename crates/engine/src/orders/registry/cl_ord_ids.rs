@@ -1,18 +1,20 @@
 //! ClOrdIDs: which orders an id names, and which ids were used by requests; orders of several clients or days may share an id.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::{OrderId, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
+use crate::shared::shared_map::SharedMap;
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct ClOrdIdIndex {
     /// Ids of new orders, and of replaces that are accepted or pending: a request may use any of them.
-    pub(super) active: BTreeMap<Text, Vec<OrderId>>,
+    pub(super) active: SharedMap<Text, Vec<OrderId>>,
     /// Ids of cancels and rejected replaces: they name no order, but are used up.
-    pub(super) used: BTreeMap<Text, Vec<OrderId>>,
+    pub(super) used: SharedMap<Text, Vec<OrderId>>,
     /// When and with what outcome a request used an id.
-    pub(super) requests: BTreeMap<Text, Vec<RequestRecord>>,
+    pub(super) requests: SharedMap<Text, Vec<RequestRecord>>,
 }
 
 /// A request that was made under an id.
@@ -48,7 +50,7 @@ impl ClOrdIdIndex {
     }
 
     pub(super) fn record_request(&mut self, name: &Text, order: OrderId, at: Timestamp) {
-        self.requests.entry(name.clone()).or_default().push(RequestRecord { order, at, reject_reason: None });
+        self.requests.or_default(name.clone()).push(RequestRecord { order, at, reject_reason: None });
     }
 
     pub(super) fn record_rejection(&mut self, name: &Text, order: OrderId, reason: &Text) {
@@ -92,8 +94,8 @@ impl ClOrdIdIndex {
     }
 }
 
-fn add(names: &mut BTreeMap<Text, Vec<OrderId>>, name: &Text, order: OrderId) {
-    let orders = names.entry(name.clone()).or_default();
+fn add(names: &mut SharedMap<Text, Vec<OrderId>>, name: &Text, order: OrderId) {
+    let orders = names.or_default(name.clone());
     if !orders.contains(&order) {
         orders.push(order);
     }

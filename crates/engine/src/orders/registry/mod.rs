@@ -21,17 +21,19 @@ use self::resting::{RestingOrders, WorkingClass, WorkingOrders};
 use self::retired_keys::{IndexedOrders, RetiredKeys, RetiredOrderKeys};
 use super::fills::executions::ExecutionStore;
 use super::transitions::RequestKind;
+use crate::shared::shared_map::SharedMap;
+use crate::shared::shared_set::SharedSet;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct OrderRegistry {
     orders: OrdersById,
     cl_ord_ids: ClOrdIdIndex,
     pub(crate) executions: ExecutionStore,
     retired: RetiredOrderKeys,
     /// Orders that were not placed here, also those that are no longer kept, by the key of the venue's order.
-    external: BTreeMap<u128, OrderId>,
+    external: SharedMap<u128, OrderId>,
     /// Keys of such orders that could not be adopted, and of which that was told.
-    not_adopted: BTreeSet<u128>,
+    not_adopted: SharedSet<u128>,
     /// How many executions were reported twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
@@ -91,7 +93,7 @@ impl OrderRegistry {
         Self {
             orders: self.orders.clone(),
             cl_ord_ids: self.cl_ord_ids.clone(),
-            executions: self.executions.clone(),
+            executions: self.executions.copy_for_disk(),
             retired: self.retired.clone(),
             external: self.external.clone(),
             not_adopted: self.not_adopted.clone(),
@@ -410,7 +412,7 @@ impl<C> Encode<C> for OrderRegistry {
         crate::codec::encode_keys(&self.retired.names, e)?;
         self.cl_ord_ids.requests.encode(e, ctx)?;
         let external: Vec<_> = self.external.iter().map(|(key, order)| (*key, *order)).collect();
-        crate::codec::encode_keyed(&external, e, ctx)?;
+        crate::codec::encode_keyed(external.iter(), e, ctx)?;
         crate::codec::encode_keys(&self.not_adopted, e)?;
         self.retired.indexed.iter().try_for_each(|indexed| indexed.encode(e, ctx))
     }
@@ -421,11 +423,11 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
         let parts = d.array()?;
         let mut registry = Self {
             orders: crate::codec::decode_shared(d, ctx)?,
-            cl_ord_ids: ClOrdIdIndex { active: BTreeMap::decode(d, ctx)?, ..ClOrdIdIndex::default() },
+            cl_ord_ids: ClOrdIdIndex { active: SharedMap::decode(d, ctx)?, ..ClOrdIdIndex::default() },
             executions: ExecutionStore::decode(d, ctx)?,
             retired: RetiredOrderKeys {
                 ids: crate::codec::decode_keys(d)?,
-                accounts: BTreeMap::decode(d, ctx)?,
+                accounts: SharedMap::decode(d, ctx)?,
                 ..RetiredOrderKeys::default()
             },
             repeated_executions: u64::decode(d, ctx)?,
@@ -433,14 +435,14 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
         };
         // Older snapshots end here, or before the next two, or before the last two.
         if parts.is_none_or(|parts| parts > 6) {
-            registry.cl_ord_ids.used = BTreeMap::decode(d, ctx)?;
+            registry.cl_ord_ids.used = SharedMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 7) {
             registry.retired.names = crate::codec::decode_keys(d)?;
-            registry.cl_ord_ids.requests = BTreeMap::decode(d, ctx)?;
+            registry.cl_ord_ids.requests = SharedMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 9) {
-            registry.external = crate::codec::decode_keyed(d, ctx)?.into_iter().collect();
+            registry.external = crate::codec::decode_keyed(d, ctx)?;
             registry.not_adopted = crate::codec::decode_keys(d)?;
         }
         // Without an index, and in older snapshots, it is absent.

@@ -1,55 +1,37 @@
-//! Orders by number. They rise, so a new order is always the last. They lie in chunks that a copy shares: the copy for a snapshot takes
-//! one step for each chunk and not for each order, and a change of an order afterwards copies its chunk.
+//! Orders by number. They rise, so a new order is always the last. A copy shares them.
 
 use std::sync::Arc;
 
 use domain::OrderId;
 use domain::order::Order;
 
-/// A change after a snapshot copies so many references at the most.
-const CHUNK_ORDERS: usize = 64;
+use crate::shared::shared_list::SharedList;
 
-/// Every chunk but the last is full.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OrdersById(Vec<Arc<Vec<Arc<Order>>>>);
+pub(super) struct OrdersById(SharedList<Arc<Order>>);
 
 impl OrdersById {
     pub(super) fn push(&mut self, order: Arc<Order>) {
-        debug_assert!(self.last().is_none_or(|last| last.id < order.id), "numbers rise");
-        match self.0.last_mut().filter(|chunk| chunk.len() < CHUNK_ORDERS) {
-            Some(chunk) => Arc::make_mut(chunk).push(order),
-            None => {
-                let mut chunk = Vec::with_capacity(CHUNK_ORDERS);
-                chunk.push(order);
-                self.0.push(Arc::new(chunk));
-            }
-        }
+        debug_assert!(self.0.last().is_none_or(|last| last.id < order.id), "numbers rise");
+        self.0.push(order);
     }
 
     #[inline]
     pub(super) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
-        match self.newest_chunk_index(id) {
-            Some(place) => self.0.last()?.get(place),
-            None => self.at(self.index_of(id)?),
-        }
+        self.newest(id).or_else(|| self.0.get(self.index_of(id)?))
     }
 
     pub(super) fn get_mut(&mut self, id: OrderId) -> Option<&mut Arc<Order>> {
-        if let Some(place) = self.newest_chunk_index(id) {
-            return Arc::make_mut(self.0.last_mut()?).get_mut(place);
-        }
         let place = self.index_of(id)?;
-        let chunk = self.0.get_mut(place / CHUNK_ORDERS)?;
-        Arc::make_mut(chunk).get_mut(place % CHUNK_ORDERS)
+        self.0.get_mut(place)
     }
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Order>> {
-        (0..self.len()).map(|place| &self.0[place / CHUNK_ORDERS][place % CHUNK_ORDERS])
+        self.0.iter()
     }
 
     pub(super) fn len(&self) -> usize {
-        let full = self.0.len().saturating_sub(1) * CHUNK_ORDERS;
-        full + self.0.last().map_or(0, |chunk| chunk.len())
+        self.0.len()
     }
 
     /// Removes orders that are no longer kept.
@@ -61,34 +43,21 @@ impl OrdersById {
         removed
     }
 
-    fn last(&self) -> Option<&Arc<Order>> {
-        self.0.last()?.last()
-    }
-
-    fn at(&self, place: usize) -> Option<&Arc<Order>> {
-        self.0.get(place / CHUNK_ORDERS)?.get(place % CHUNK_ORDERS)
-    }
-
-    /// Most questions are about the newest orders: in the last chunk the distance from the newest gives the index.
+    /// Most questions are about the newest orders: among them the distance from the newest gives the place.
     #[inline]
-    fn newest_chunk_index(&self, id: OrderId) -> Option<usize> {
-        let chunk = self.0.last()?;
-        let distance = usize::try_from(chunk.last()?.id.0.checked_sub(id.0)?).ok()?;
-        let place = chunk.len().checked_sub(distance.checked_add(1)?)?;
-        (chunk[place].id == id).then_some(place)
+    fn newest(&self, id: OrderId) -> Option<&Arc<Order>> {
+        let orders = self.0.last_chunk();
+        let distance = usize::try_from(orders.last()?.id.0.checked_sub(id.0)?).ok()?;
+        let place = orders.len().checked_sub(distance.checked_add(1)?)?;
+        orders.get(place).filter(|order| order.id == id)
     }
 
     /// Today's ids have no gaps, so the distance from the newest gives the index; older ones are searched for.
     fn index_of(&self, id: OrderId) -> Option<usize> {
-        let distance = usize::try_from(self.last()?.id.0.checked_sub(id.0)?).ok()?;
+        let distance = usize::try_from(self.0.last()?.id.0.checked_sub(id.0)?).ok()?;
         let guess = self.len().checked_sub(distance + 1);
-        guess.filter(|place| self.at(*place).is_some_and(|order| order.id == id)).or_else(|| self.search(id))
-    }
-
-    fn search(&self, id: OrderId) -> Option<usize> {
-        let chunk = self.0.partition_point(|chunk| chunk.first().is_some_and(|first| first.id <= id)).checked_sub(1)?;
-        let place = self.0[chunk].binary_search_by_key(&id, |order| order.id).ok()?;
-        Some(chunk * CHUNK_ORDERS + place)
+        let is_it = |place: &usize| self.0.get(*place).is_some_and(|order| order.id == id);
+        guess.filter(is_it).or_else(|| self.0.search_by_key(&id, |order| order.id))
     }
 }
 
@@ -96,7 +65,7 @@ impl FromIterator<Arc<Order>> for OrdersById {
     fn from_iter<I: IntoIterator<Item = Arc<Order>>>(orders: I) -> Self {
         let mut orders: Vec<_> = orders.into_iter().collect();
         orders.sort_by_key(|order| order.id);
-        Self(orders.chunks(CHUNK_ORDERS).map(|chunk| Arc::new(chunk.to_vec())).collect())
+        Self(orders.into_iter().collect())
     }
 }
 
@@ -154,18 +123,5 @@ mod tests {
                 assert!(again.iter().eq(model.values()), "seed {seed}");
             }
         }
-    }
-
-    /// However many orders there are, a copy takes a step for each chunk, and a change copies one chunk.
-    #[test]
-    fn a_copy_shares_what_is_not_changed() {
-        let mut orders: OrdersById = (1..=1_000).map(order).collect();
-        let copy = orders.clone();
-        assert_eq!(copy.0.len(), 1_000_usize.div_ceil(CHUNK_ORDERS));
-        let slot = orders.get_mut(OrderId(500)).unwrap();
-        *slot = changed(slot, 7);
-        orders.push(order(1_001));
-        let own = copy.0.iter().zip(&orders.0).filter(|(copied, live)| !Arc::ptr_eq(copied, live)).count();
-        assert_eq!(own, 2, "the chunk of the order that changed, and the last one");
     }
 }

@@ -1,7 +1,7 @@
 //! Keys of orders that are no longer kept, so that no id is used twice and repeated reports are recognised. What an index on
 //! disk has is forgotten here (decision 0040).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use domain::lookup_map::fingerprint;
 use domain::order::Order;
@@ -9,6 +9,8 @@ use domain::{AccountId, OrderId, RecalledKeys, Text};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keys, encode_keys};
+use crate::shared::shared_map::SharedMap;
+use crate::shared::shared_set::SharedSet;
 
 /// Numbers of generated ids never come near it, so of ids with higher ones nothing is noted: they stay.
 const NUMBER_NOTED_MAX: u64 = 1_000_000_000_000_000_000;
@@ -37,11 +39,11 @@ pub trait RetiredKeyLookup {
 #[derive(Debug, Clone, Default)]
 pub(super) struct RetiredOrderKeys {
     /// Fingerprints of the ids.
-    pub(super) ids: BTreeSet<u128>,
+    pub(super) ids: SharedSet<u128>,
     /// A venue may repeat its reports on these orders.
-    pub(super) accounts: BTreeMap<OrderId, AccountId>,
+    pub(super) accounts: SharedMap<OrderId, AccountId>,
     /// Fingerprints of ClOrdIDs, of orders and of mass cancels.
-    pub(super) names: BTreeSet<u128>,
+    pub(super) names: SharedSet<u128>,
     /// Absent where no index takes what is here.
     pub(super) indexed: Option<IndexedOrders>,
 }
@@ -50,7 +52,7 @@ pub(super) struct RetiredOrderKeys {
 #[derive(Debug, Clone, Default)]
 pub(super) struct IndexedOrders {
     /// Fingerprints of ids that do not go to the index.
-    lasting_ids: BTreeSet<u128>,
+    lasting_ids: SharedSet<u128>,
     /// The highest number of the ids that are retired and not forgotten, by prefix: it may not have been generated yet.
     numbered: BTreeMap<Text, u64>,
     /// Orders whose keys are forgotten.
@@ -123,13 +125,13 @@ impl RetiredOrderKeys {
         indexed.forgotten_through = through;
         self.ids.clear();
         self.names.clear();
-        std::mem::take(&mut self.accounts).into_keys().for_each(|order| indexed.forgotten.insert(order.0));
+        self.accounts.take().for_each(|(order, _)| indexed.forgotten.insert(order.0));
         Some(std::mem::take(&mut indexed.numbered))
     }
 
     pub(super) fn recall(&mut self, keys: &RecalledKeys) {
-        self.ids.extend(&keys.ids.0);
-        self.names.extend(&keys.names.0);
+        self.ids.extend(keys.ids.0.iter().copied());
+        self.names.extend(keys.names.0.iter().copied());
         self.accounts.extend(keys.accounts.iter().copied());
     }
 
