@@ -1,7 +1,9 @@
 //! What every road promises.
 
-use domain::command::{CancelOrder, GenericEvent, MarketDataSubscription, RestatedFields};
-use domain::{Command, Event, PublishedEvent, StrategyId};
+use std::collections::BTreeMap;
+
+use domain::command::{CancelOrder, GenericEvent, MarketDataSubscription, ReferenceChange, RestatedFields};
+use domain::{Command, Event, PublishedEvent, ReferenceUpdate, SecurityId, StrategyId};
 use runtime::strategies::StrategyDelivery;
 
 use crate::harness::{BusHarness, OTHER, STOCK, STRATEGY};
@@ -28,6 +30,7 @@ promises!(
     after_a_cut_nothing_is_missing_and_nothing_comes_twice,
     after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_comes_twice,
     many_events_come_all_and_in_order,
+    after_a_cut_no_change_of_reference_data_is_missing,
 );
 
 fn events(heard: &[StrategyDelivery]) -> impl Iterator<Item = &PublishedEvent> {
@@ -99,7 +102,7 @@ fn prices_come_only_of_what_was_asked_for<R: BusTransport>() {
 fn a_refused_command_is_told_once_with_its_code<R: BusTransport>() {
     let server = BusHarness::open();
     let mut road = R::open(&server);
-    let mut order = strategy::order::market(domain::SecurityId(99), domain::Side::Buy, domain::Quantity::from(1));
+    let mut order = strategy::order::market(SecurityId(99), domain::Side::Buy, domain::Quantity::from(1));
     (order.strategy, order.int_id) = (Some(STRATEGY), Some("ONE-1".parse().unwrap()));
     road.send(Command::Place(order));
     let refusals = |heard: &[StrategyDelivery]| -> Vec<String> {
@@ -168,6 +171,49 @@ fn after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_com
     let expected = (1..=60).flat_map(|dollars| [Some(dollars), (dollars % 20 == 0).then_some(1_000 + dollars)]);
     let expected: Vec<String> = expected.flatten().map(|dollars: i32| dollars.to_string()).collect();
     assert_eq!(bookings(&heard), expected);
+}
+
+/// Reference data as a replay has them: what is logged of an event are its changes.
+fn changed(heard: &[StrategyDelivery]) -> Vec<&ReferenceUpdate> {
+    let updates = events(heard).filter_map(|published| match &published.event {
+        Event::Reference(update) => Some(&**update),
+        _ => None,
+    });
+    updates.collect()
+}
+
+fn symbols_after(updates: &[&ReferenceUpdate]) -> BTreeMap<u64, String> {
+    let mut symbols = BTreeMap::from([(STOCK.0, "STOCK".to_owned())]);
+    for change in updates.iter().flat_map(|update| &update.changes) {
+        match change {
+            ReferenceChange::Security(security) => drop(symbols.insert(security.id.0, security.symbol.to_string())),
+            ReferenceChange::RetireSecurity(id) => drop(symbols.remove(&id.0)),
+            _ => {}
+        }
+    }
+    symbols
+}
+
+fn after_a_cut_no_change_of_reference_data_is_missing<R: BusTransport>() {
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    let list = |id: u64, symbol: &str| {
+        server.change_reference(ReferenceChange::Security(samples::stock(id, symbol)));
+    };
+    list(2, "TWO");
+    let mut heard = road.receive_until(|heard| !changed(heard).is_empty());
+    road.cut(&mut || {
+        list(3, "THREE");
+        list(2, "SECOND");
+        server.change_reference(ReferenceChange::RetireSecurity(STOCK));
+    });
+    list(4, "FOUR");
+    let is_last = |update: &&ReferenceUpdate| update.data.securities.contains_key(&SecurityId(4));
+    heard.extend(road.receive_until(|heard| changed(heard).iter().any(is_last)));
+    let expected = [(2, "SECOND"), (3, "THREE"), (4, "FOUR")].map(|(id, symbol)| (id, symbol.to_owned()));
+    assert_eq!(symbols_after(&changed(&heard)), BTreeMap::from(expected.clone()));
+    let last = &changed(&heard).last().unwrap().data.securities;
+    assert!(last.values().map(|security| (security.id.0, security.symbol.to_string())).eq(expected));
 }
 
 /// More than are sent ahead of what was taken.

@@ -1,7 +1,7 @@
 //! An engine without a disk, and the host of strategies before it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bus::history::{
@@ -28,6 +28,7 @@ pub(crate) struct BusHarness {
     pub(crate) clock: runtime::EngineClock,
     /// Leaves of diaries that were written down.
     pub(crate) delivery_records: Arc<AtomicUsize>,
+    past: Arc<RecordedHistory>,
 }
 
 impl BusHarness {
@@ -45,7 +46,7 @@ impl BusHarness {
         };
         std::thread::spawn(move || engine.run(&lanes));
         let journal = Arc::new(samples::NullHistory::with_durable(|| u64::MAX));
-        let bus = Bus { inbox, feed, catalogue, history: past, journal };
+        let bus = Bus { inbox, feed, catalogue, history: past.clone(), journal };
         let clock: runtime::EngineClock = Arc::new(wall_clock);
         let settings = HostSettings {
             instances: vec![],
@@ -63,6 +64,7 @@ impl BusHarness {
             bus,
             clock,
             delivery_records: leaves,
+            past,
         };
         server.command(Command::Reference(reference()));
         server
@@ -79,6 +81,16 @@ impl BusHarness {
         let reply = self.command(Command::Record(credit));
         assert!(reply.outcome.is_ok(), "{reply:?}");
         reply.sequence
+    }
+
+    pub(crate) fn change_reference(&self, change: ReferenceChange) {
+        let reply = self.command(Command::Reference(vec![change]));
+        assert!(reply.outcome.is_ok(), "{reply:?}");
+    }
+
+    /// Nothing is read from history until it is dropped: a replay waits.
+    pub(crate) fn hold_history(&self) -> MutexGuard<'_, ()> {
+        self.past.reading.lock().unwrap()
     }
 
     pub(crate) fn quote(&self, bid: i64) {
@@ -165,7 +177,10 @@ impl TestEngine {
 
 /// Everything that happened, in memory.
 #[derive(Default)]
-struct RecordedHistory(Mutex<Vec<StoredEvent>>);
+struct RecordedHistory {
+    stored: Mutex<Vec<StoredEvent>>,
+    reading: Mutex<()>,
+}
 
 impl RecordedHistory {
     fn keep(&self, published: &PublishedEvent) {
@@ -173,7 +188,7 @@ impl RecordedHistory {
         if kept
             && let Some(ServerMessage::Event { sequence, at, class, payload }) = ServerMessage::from_event(published)
         {
-            self.0.lock().unwrap().push(StoredEvent { sequence, at, class, payload });
+            self.stored.lock().unwrap().push(StoredEvent { sequence, at, class, payload });
         }
     }
 }
@@ -206,7 +221,8 @@ impl History for RecordedHistory {
     }
 
     fn events(&self, _: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
-        let events = self.0.lock().unwrap();
+        let _reading = self.reading.lock().unwrap();
+        let events = self.stored.lock().unwrap();
         Ok(events.iter().filter(|event| event.sequence > page.after).take(page.limit).cloned().collect())
     }
 

@@ -1,6 +1,6 @@
 //! What only a network needs: both ends of one build, a command that is sent twice, a command that comes too late.
 
-use domain::command::{CancelOrder, GenericEvent, StrategyPhase};
+use domain::command::{CancelOrder, GenericEvent, ReferenceChange, StrategyPhase};
 use domain::{Command, EventClass, Timestamp};
 use runtime::strategies::protocol::{Resume, ServerMessage, StrategyRequestBody};
 
@@ -126,10 +126,38 @@ fn one_that_is_cut_off_in_a_phase_comes_back_and_is_told_of_the_phase_again() {
     };
     init(&mut before);
     drop(before);
-    let mut after = RawStrategyClient::at(&broker);
+    let mut after = resumed(&broker, run);
+    assert!(matches!(after.answer(), ServerMessage::Welcome { is_resumed: true, .. }));
+    init(&mut after);
+}
+
+/// The process of a run that lost its connection, and has asked to go on.
+fn resumed(broker: &OpenBroker, run: u64) -> RawStrategyClient {
+    let mut after = RawStrategyClient::at(broker);
     after.epoch = 2;
     let StrategyRequestBody::Hello { build, takes_over, .. } = hello(false) else { panic!("a hello") };
     after.write(StrategyRequestBody::Hello { build, resume: Some(Resume { run, last_sequence: 0 }), takes_over });
+    after
+}
+
+/// The welcome was written before the change, and what is replayed are events of the strategy alone.
+#[test]
+fn a_change_of_reference_data_while_a_process_awaits_its_replay_comes_with_it() {
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
+    let mut other = RawStrategyClient::of(&broker, "OTHER");
+    other.hello();
+    let mut before = RawStrategyClient::at(&broker);
+    before.write(hello(false));
+    let ServerMessage::Welcome { run, .. } = before.answer() else { panic!("it was not let in") };
+    drop(before);
+    let history = server.hold_history();
+    let mut after = resumed(&broker, run);
     assert!(matches!(after.answer(), ServerMessage::Welcome { is_resumed: true, .. }));
-    init(&mut after);
+    server.change_reference(ReferenceChange::Security(samples::stock(2, "TWO")));
+    let is_change = |message: &ServerMessage| matches!(message, ServerMessage::Event { class, .. } if *class == EventClass::Reference as u8);
+    // One that awaits nothing has it at once, so the bridge has it for both.
+    other.until(is_change);
+    drop(history);
+    after.until(is_change);
 }

@@ -1,5 +1,6 @@
 //! Event codec: events and reference data in the journal's encoding, for strategy processes and delivery logs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::ReferenceChange;
@@ -58,12 +59,26 @@ fn read<'a, T: Decode<'a, ()>>(payload: &'a [u8]) -> Option<Arc<T>> {
 
 /// Reference data as the changes that make it.
 pub(super) fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
-    let exchanges = data.exchanges.values().map(|exchange| ReferenceChange::Exchange((**exchange).clone()));
-    let families = data.families.values().map(|family| ReferenceChange::Family((**family).clone()));
-    let securities = data.securities.values().map(|security| ReferenceChange::Security((**security).clone()));
-    let accounts = data.accounts.values().map(|account| ReferenceChange::Account((**account).clone()));
-    let strategies = data.strategies.values().map(|strategy| ReferenceChange::Strategy((**strategy).clone()));
-    exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).collect()
+    difference(&ReferenceData::default(), data)
+}
+
+/// The changes that make later reference data from earlier ones.
+pub fn difference(before: &ReferenceData, after: &ReferenceData) -> Vec<ReferenceChange> {
+    let exchanges = differing(&before.exchanges, &after.exchanges).map(ReferenceChange::Exchange);
+    let families = differing(&before.families, &after.families).map(ReferenceChange::Family);
+    let securities = differing(&before.securities, &after.securities).map(ReferenceChange::Security);
+    let accounts = differing(&before.accounts, &after.accounts).map(ReferenceChange::Account);
+    let strategies = differing(&before.strategies, &after.strategies).map(ReferenceChange::Strategy);
+    let removed = before.securities.keys().filter(|id| !after.securities.contains_key(id));
+    let removed = removed.map(|id| ReferenceChange::RetireSecurity(*id));
+    exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).chain(removed).collect()
+}
+
+fn differing<K: Ord, T: PartialEq + Clone>(
+    before: &BTreeMap<K, Arc<T>>,
+    after: &BTreeMap<K, Arc<T>>,
+) -> impl Iterator<Item = T> {
+    after.iter().filter(|(id, value)| before.get(id) != Some(value)).map(|(_, value)| T::clone(value))
 }
 
 /// Reference data from the changes that make it.

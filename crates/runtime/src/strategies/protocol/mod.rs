@@ -14,7 +14,7 @@ use strategy::{BarHistoryRequest, PriceHistory};
 use self::event_codec::changes;
 use super::link::reply_collector::CommandReject;
 
-pub use self::event_codec::{encode, reference};
+pub use self::event_codec::{difference, encode, reference};
 
 /// Protocol version, checked together with the version of the program.
 pub const PROTOCOL: u32 = 5;
@@ -333,6 +333,25 @@ mod tests {
         };
         assert!(payload.len() < 1_000, "{} bytes", payload.len());
         assert_eq!(event((4, Timestamp(1)), class, &payload, &before), Some(changed));
+    }
+
+    #[test]
+    fn a_difference_makes_later_reference_data_from_earlier_ones() {
+        let stocks = |listed: &[(u64, &str)]| {
+            let stock = |(id, symbol): &(u64, &str)| ReferenceChange::Security(samples::stock(*id, symbol));
+            let changes = listed.iter().map(stock).chain([ReferenceChange::Exchange(samples::exchange())]);
+            Arc::new(reference(changes.collect()))
+        };
+        let (before, after) =
+            (stocks(&[(1, "ONE"), (2, "TWO"), (3, "THREE")]), stocks(&[(2, "TWO"), (3, "III"), (4, "FOUR")]));
+        let changes = difference(&before, &after);
+        let security = |id, symbol| ReferenceChange::Security(samples::stock(id, symbol));
+        let expected = [security(3, "III"), security(4, "FOUR"), ReferenceChange::RetireSecurity(SecurityId(1))];
+        assert_eq!(changes, expected);
+        let payload = encode(&changes);
+        let update = event((1, Timestamp(0)), domain::EventClass::Reference as u8, &payload, &before).unwrap();
+        assert_eq!(update.event, Event::Reference(Arc::new(ReferenceUpdate { changes, data: after.clone() })));
+        assert!(difference(&after, &after).is_empty());
     }
 
     #[test]

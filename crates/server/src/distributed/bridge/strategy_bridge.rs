@@ -163,6 +163,7 @@ impl StrategyBridge {
             let text = format!("the server is build {ours} and the strategy is build {theirs}: build both alike");
             return self.reject_attach(&sender, "build-mismatch", &text).await;
         }
+        self.processes.get_mut(&sender.name).into_iter().for_each(|member| member.references.on_hello());
         let (controls, outgoing) = (self.controls.clone(), self.outgoing.clone());
         tokio::task::spawn_blocking(move || {
             let attached = Box::new(controls.attach(&sender.name, resume, takes_over));
@@ -263,7 +264,11 @@ impl StrategyBridge {
         match outgoing {
             BridgeEvent::Attached { sender, resume, attached } => match *attached {
                 Ok(attached) => self.on_attached(sender, resume, attached).await,
-                Err(trouble) => self.reject_attach(&sender, code_of(&trouble), &trouble.to_string()).await,
+                Err(trouble) => {
+                    let member = self.processes.get_mut(&sender.name);
+                    member.into_iter().for_each(|member| member.references.on_rejected());
+                    self.reject_attach(&sender, code_of(&trouble), &trouble.to_string()).await
+                }
             },
             BridgeEvent::HostMessage(carried) => self.forward_host_message(carried).await,
         }
@@ -273,11 +278,13 @@ impl StrategyBridge {
         let HostMessage { name, run, message } = carried;
         let Some(member) = self.processes.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
         let Some(message) = message else {
-            member.awaits_replay = false;
+            for held in member.references.on_replay() {
+                self.send(&name, held).await?;
+            }
             return Ok(());
         };
         match &message {
-            ServerMessage::Event { .. } if member.awaits_replay => return Ok(()),
+            ServerMessage::Event { .. } if !member.takes_event(&message) => return Ok(()),
             ServerMessage::Enter { .. } => member.on_phase_sent(&message),
             _ => {}
         }

@@ -10,6 +10,7 @@ use runtime::strategies::{
 };
 use strategy::BarHistoryRequest;
 
+use super::held_references::HeldReferences;
 use super::send_window::{SendWindow, WAITING_MAX, WindowFull};
 
 /// Answers that are kept for a command that is sent again.
@@ -34,8 +35,7 @@ pub(crate) struct StrategyProcess {
     open_commands: usize,
     /// A phase that it has not completed, with its history.
     pending_phase: Vec<ServerMessage>,
-    /// Events before the replay are dropped: the replay contains them.
-    pub(crate) awaits_replay: bool,
+    pub(crate) references: HeldReferences,
 }
 
 impl StrategyProcess {
@@ -53,7 +53,7 @@ impl StrategyProcess {
             answers: BTreeMap::new(),
             open_commands: 0,
             pending_phase: vec![],
-            awaits_replay: false,
+            references: HeldReferences::default(),
         }
     }
 
@@ -67,7 +67,8 @@ impl StrategyProcess {
 
     /// From now on messages have a new epoch. Queued messages are sent again from the last received one on.
     pub(crate) fn resume(&mut self, epoch: u64) {
-        (self.window, self.awaits_replay) = (SendWindow::new_epoch(epoch), true);
+        self.window = SendWindow::new_epoch(epoch);
+        self.references.on_resumed();
     }
 
     /// Queues a message. A process that acknowledges nothing is declared lost when its queue is full; others are not
@@ -78,10 +79,22 @@ impl StrategyProcess {
             return self.window.push_final(message);
         }
         if !self.is_closed && self.window.push(message) == Err(WindowFull) {
-            self.is_closed = true;
-            let reason = format!("it takes nothing: {WAITING_MAX} messages wait for it");
-            self.send_note(RunnerEvent::Ended(self.run_id(), RunnerExit::Disconnected(reason)));
+            self.lose();
         }
+    }
+
+    fn lose(&mut self) {
+        self.is_closed = true;
+        let reason = format!("it takes nothing: {WAITING_MAX} messages wait for it");
+        self.send_note(RunnerEvent::Ended(self.run_id(), RunnerExit::Disconnected(reason)));
+    }
+
+    /// Whether an event is to be sent now. Before the replay it is not: the replay contains it, or it is held until then.
+    pub(crate) fn takes_event(&mut self, event: &ServerMessage) -> bool {
+        if !self.is_closed && self.references.hold(event) == Err(WindowFull) {
+            self.lose();
+        }
+        !self.references.awaits_replay()
     }
 
     pub(crate) fn next_envelope(&mut self) -> Option<Vec<u8>> {

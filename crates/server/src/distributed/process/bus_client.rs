@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use domain::command::StrategyPhase;
-use domain::{Bar, Event, PublishedEvent, ReferenceData};
+use domain::{Bar, Event, PublishedEvent, ReferenceData, ReferenceUpdate};
 use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequestBody};
 use runtime::strategies::{LinkLost, StrategyDelivery};
 use stomp::{StompCommand, StompFrame};
@@ -329,8 +329,10 @@ impl BusClient {
                 self.time.set(now);
                 let mut changes = std::mem::take(&mut connection.changes);
                 changes.extend(reference);
-                self.reference = Arc::new(protocol::reference(changes));
-                if !is_resumed {
+                let before = std::mem::replace(&mut self.reference, Arc::new(protocol::reference(changes)));
+                if is_resumed {
+                    self.deliver_missed_reference(&before)?;
+                } else {
                     self.release_run().await.map_err(ConnectionEnd::Final)?;
                     self.start_run(StrategyIdentity { id, name: self.process.strategy.clone(), run }, has_diary)?;
                 }
@@ -392,6 +394,17 @@ impl BusClient {
             self.send_request(request, connection).await?;
         }
         if self.exit_requested { self.send_request(StrategyRequestBody::Exit, connection).await } else { Ok(()) }
+    }
+
+    /// The run goes on with the reference data that it had: what changed since is an event to it, and so is in its delivery log.
+    fn deliver_missed_reference(&self, before: &ReferenceData) -> Result<(), ConnectionEnd> {
+        let (changes, data) = (protocol::difference(before, &self.reference), self.reference.clone());
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let event = Event::Reference(Arc::new(ReferenceUpdate { changes, data }));
+        let sequence = self.duplicates.newest();
+        self.deliver(StrategyDelivery::Event(PublishedEvent { sequence, at: self.time.now(), event }))
     }
 
     /// Requests of the previous run are dropped.

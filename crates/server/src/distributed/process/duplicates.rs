@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::EventClass;
 use domain::command::StrategyPhase;
 use domain::lookup_map::fingerprint;
 use runtime::strategies::protocol::StrategyRequestBody;
@@ -59,7 +60,10 @@ pub(crate) struct DuplicateFilter {
 impl DuplicateFilter {
     /// Whether an event is new.
     pub(crate) fn is_new(&mut self, sequence: u64, class: u8, payload: &[u8]) -> bool {
-        self.newest = self.newest.max(sequence);
+        // Changes of reference data are not replayed, and may overtake older events of its own.
+        if class != EventClass::Reference as u8 {
+            self.newest = self.newest.max(sequence);
+        }
         let is_new = self.events.insert((sequence, fingerprint(&[&[class], payload])));
         if self.events.len() > EVENTS_MAX {
             self.events.pop_first();
@@ -67,7 +71,7 @@ impl DuplicateFilter {
         is_new
     }
 
-    /// Everything up to this sequence was received.
+    /// All events of its own up to this sequence were received.
     pub(crate) fn newest(&self) -> u64 {
         self.newest
     }
@@ -101,5 +105,13 @@ mod tests {
         let new =
             told.map(|(sequence, class, payload): (u64, u8, &str)| seen.is_new(sequence, class, payload.as_bytes()));
         assert_eq!((new, seen.newest()), ([true, true, false, true, false, true], 6));
+    }
+
+    #[test]
+    fn a_change_of_reference_data_does_not_say_that_older_events_were_received() {
+        let (mut seen, reference) = (DuplicateFilter::default(), EventClass::Reference as u8);
+        assert!(seen.is_new(5, EventClass::Fill as u8, b"a"));
+        assert_eq!([seen.is_new(9, reference, b"a"), seen.is_new(9, reference, b"a")], [true, false]);
+        assert_eq!(seen.newest(), 5);
     }
 }
