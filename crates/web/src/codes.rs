@@ -95,6 +95,11 @@ const ROWS: &[Code] = &[
         "not all changes of securities after `after` are known any more; load the list again",
     ),
     row(
+        410,
+        "other-journal",
+        "`journal` names another journal than the one of this server, so `after` means nothing here; begin again",
+    ),
+    row(
         412,
         "settings-changed",
         "`If-Match` names settings that are no longer the newest; `ETag` names those that are",

@@ -47,12 +47,12 @@ macro_rules! with_endpoints {
             GET    "/rest/account"                                 Viewer []                                            account::list;
             GET    "/rest/account/{name}"                          Viewer []                                            account::one;
             GET    "/rest/adapter"                                 Viewer []                                            adapter::list;
-            GET    "/rest/security"                                Viewer [after limit]                                 security::list;
+            GET    "/rest/security"                                Viewer [after journal limit]                         security::list;
             GET    "/rest/security/{id}"                           Viewer []                                            security::one;
             GET    "/rest/security-family"                         Viewer []                                            security::families;
             GET    "/rest/security-family/{id}"                    Viewer []                                            security::family;
-            GET    "/rest/security.search"                         Viewer [query after limit]                           security::search;
-            GET    "/rest/security.changes"                        Viewer [after limit]                                 security::changes;
+            GET    "/rest/security.search"                         Viewer [query after journal limit]                   security::search;
+            GET    "/rest/security.changes"                        Viewer [after journal limit]                         security::changes;
             GET    "/rest/forex"                                   Viewer [baseCurrency transactionCurrency]            security::forex;
             GET    "/rest/exchange"                                Viewer []                                            exchange::list;
             GET    "/rest/strategy"                                Viewer []                                            strategy::list;
@@ -67,7 +67,7 @@ macro_rules! with_endpoints {
             POST   "/rest/position/reset-positions"                Admin  []                                            position::reset;
             GET    "/rest/portfolio/value"                         Viewer [strategy at]                                 portfolio::value;
             GET    "/rest/portfolio/balance"                       Viewer [strategy account at]                         portfolio::balance;
-            GET    "/rest/portfolio/history"                       Viewer [strategy account security from to period after limit]  portfolio::history;
+            GET    "/rest/portfolio/history"                       Viewer [strategy account security from to period after journal limit]  portfolio::history;
 
             POST   "/rest/transaction"                             Admin  []                                            transaction::record;
             GET    "/rest/transaction/{id}"                        Viewer []                                            transaction::one;
@@ -114,10 +114,10 @@ macro_rules! with_endpoints {
             POST   "/rest/break/{id}/accept"                       Admin  []                                            breaks::accept;
             POST   "/rest/break/{id}/repair"                       Admin  []                                            breaks::repair;
 
-            GET    "/rest/history/order"                           Viewer [text strategy account security source withoutStrategies status from to sort after limit]  history::orders;
-            GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;
-            GET    "/rest/history/transaction"                     Viewer [text strategy account security sort after limit]  history::transactions;
-            GET    "/rest/history/events"                          Viewer [after limit]                                 history::events;
+            GET    "/rest/history/order"                           Viewer [text strategy account security source withoutStrategies status from to sort after journal limit]  history::orders;
+            GET    "/rest/history/order/{intId}/event"             Viewer [after journal limit]                         history::order_events;
+            GET    "/rest/history/transaction"                     Viewer [text strategy account security sort after journal limit]  history::transactions;
+            GET    "/rest/history/events"                          Viewer [after journal limit]                         history::events;
 
             GET    "/rest/broker/url/main"                         Viewer []                                            broker::main;
             GET    "/rest/broker/url/ws"                           Viewer []                                            broker::ws;

@@ -17,6 +17,8 @@ pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
 
 /// The key of the last row of a page: `after` with it continues there.
 const AFTER_HEADER: &str = "rialto-after";
+/// Names the journal that a page is from.
+pub(crate) const JOURNAL_HEADER: &str = "rialto-journal";
 
 const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

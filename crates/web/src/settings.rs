@@ -19,6 +19,8 @@ pub struct WebSettings {
     pub ports: Vec<u16>,
     /// Foreign origins whose pages may read and act.
     pub allowed_origins: Vec<String>,
+    /// Names the journal that answers are from, in 32 hexadecimal digits.
+    pub journal: String,
     /// What is known of the venues from their configuration.
     pub venues: BTreeMap<AdapterName, VenueFacts>,
     /// Routes of other crates on the same ports, such as a WebSocket; without a fallback, which is ours. Hosts, origins

@@ -237,6 +237,7 @@ const GENERAL: Record<string, string> = {
   'future-state': 'dieser Zeitpunkt liegt in der Zukunft',
   'pruned-state': 'die Aufzeichnungen dieses Zeitpunkts wurden aus dem Archiv gelöscht',
   'changes-forgotten': 'nicht alle Änderungen seit diesem Stand sind noch bekannt',
+  'other-journal': 'dieser Stand ist aus einem anderen Journal',
   'method-not-allowed': 'diese Methode nimmt der Pfad nicht an',
   'request-timeout': 'die Anfrage kam nicht rechtzeitig an',
   'duplicate-order': 'diese Order gibt es schon',

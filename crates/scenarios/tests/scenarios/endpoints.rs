@@ -26,6 +26,8 @@ GET /rest/security.search?query=(apple => 400 malformed-search
 GET /rest/security.changes => 200 -
 GET /rest/security.changes?after=9007199254740990 => 410 changes-forgotten
 GET /rest/security.changes?after=x => 400 malformed-parameter
+GET /rest/security.changes?after=1&journal=x => 400 malformed-parameter
+GET /rest/history/events?after=1&journal=00000000000000000000000000000000 => 410 other-journal
 GET /rest/forex?baseCurrency=EUR&transactionCurrency=USD => 200 -
 GET /rest/forex?baseCurrency=USD&transactionCurrency=EUR => 404 unknown-pair
 GET /rest/forex?baseCurrency=EUR => 400 missing-parameter

@@ -233,7 +233,7 @@ impl FollowerServers {
             strategies: Arc::new(NoStrategies),
             broker: topics.endpoints(config),
         };
-        let bus = (bus, services);
+        let bus = (bus, services, storage.instance);
         let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
         let endpoints = start_context::endpoints(&web, &topics, None, Some(cluster.as_ref()));
         let topics = topics.serve(config, certificate, [web.http, web.https]);

@@ -165,7 +165,7 @@ fn serve_core(
         strategies: Arc::new(StrategyControls(strategies.handle())),
         broker: topics.endpoints(config),
     };
-    let bus = (&engine.bus, services);
+    let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);

@@ -120,6 +120,12 @@ impl DataDirIdentity {
         InstanceId(self.own)
     }
 
+    /// For pages of the journal. A restored folder goes on with the journal of another, and from there on has its own; in a cluster
+    /// all have that of the log.
+    pub(crate) fn page_journal(self, is_in_cluster: bool) -> InstanceId {
+        if is_in_cluster { self.journal_id() } else { self.own_id() }
+    }
+
     /// For the engine, which puts it into the ids that it mints.
     pub fn number(self) -> u64 {
         u64::from_be_bytes(self.own[..8].try_into().expect("eight of sixteen bytes"))

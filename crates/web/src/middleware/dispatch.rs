@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::Request;
+use axum::http::HeaderValue;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bus::lanes::RequestClass;
@@ -17,6 +18,11 @@ use crate::middleware::caller::{HttpCaller, peer, with_permit};
 use crate::middleware::cluster_role;
 use crate::middleware::rate_limit::HttpRateLimiter;
 use crate::problem::Problem;
+use crate::response::JOURNAL_HEADER;
+
+/// The query parameter with the journal that `after` is from.
+const JOURNAL_PARAMETER: &str = "journal";
+const JOURNAL_DIGITS: usize = 32;
 
 pub(crate) struct Dispatch {
     pub(crate) state: AppState,
@@ -27,10 +33,19 @@ pub(crate) struct Dispatch {
 
 impl Dispatch {
     pub(crate) async fn run(self, mut request: Request) -> Response {
-        match self.check(&mut request).await {
+        let journal = self.journal().and_then(|journal| HeaderValue::from_str(journal).ok());
+        let mut response = match self.check(&mut request).await {
             Ok(unanswered) => with_permit(unanswered, self.next.run(request)).await,
             Err(problem) => problem.into_response(),
-        }
+        };
+        journal.into_iter().for_each(|journal| drop(response.headers_mut().insert(JOURNAL_HEADER, journal)));
+        response
+    }
+
+    /// The journal that `after` belongs to, at an endpoint whose pages begin after something of the journal.
+    fn journal(&self) -> Option<&str> {
+        let journal = self.state.settings().journal.as_str();
+        (self.endpoint.parameters.contains(&JOURNAL_PARAMETER) && !journal.is_empty()).then_some(journal)
     }
 
     async fn check(&self, request: &mut Request) -> Result<InFlightPermit, Problem> {
@@ -39,7 +54,25 @@ impl Dispatch {
         let client = self.client(request);
         let unanswered = self.acquire_quota(&client).await?;
         QueryParameters::attach(request, self.endpoint)?;
+        self.check_journal(request)?;
         Ok(unanswered)
+    }
+
+    /// Numbers of another journal look like ours: a client that says where its own is from is not answered with what it did not ask for.
+    fn check_journal(&self, request: &Request) -> Result<(), Problem> {
+        let given = request.extensions().get::<QueryParameters>().and_then(|given| given.get(JOURNAL_PARAMETER));
+        let Some(given) = given else { return Ok(()) };
+        if given.len() != JOURNAL_DIGITS || !given.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(Problem::bad_parameter(JOURNAL_PARAMETER, "a `Rialto-Journal`: 32 hexadecimal digits"));
+        }
+        let ours = &self.state.settings().journal;
+        if given == ours {
+            return Ok(());
+        }
+        let detail = format!(
+            "the parameter journal names another journal than {ours}, which this server has; begin again without after"
+        );
+        Err(Problem::new("other-journal", detail))
     }
 
     fn client(&self, request: &Request) -> QuotaClient {

@@ -125,7 +125,7 @@ fn set_headers(headers: &mut HeaderMap, origin: HeaderValue, methods: Option<Hea
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    let exposed = HeaderValue::from_static("Location, Rialto-After, Rialto-Sequence, X-Request-Id");
+    let exposed = HeaderValue::from_static("Location, Rialto-After, Rialto-Journal, Rialto-Sequence, X-Request-Id");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     if let Some(methods) = methods {
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);

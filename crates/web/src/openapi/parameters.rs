@@ -111,6 +111,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
             json!({ "type": "string", "enum": crate::rest::operations::log::LEVELS }),
         ),
         "after" => after(row),
+        "journal" => (
+            "the `Rialto-Journal` of the answer that `after` is from: where it is not the journal of this server, 410",
+            json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" }),
+        ),
         _ => limit(row),
     }
 }

@@ -20,7 +20,7 @@ const WITH_BODY: [u16; 3] = [408, 413, 415];
 
 pub(super) fn of(row: &Endpoint, operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
-    responses.insert("200".into(), success(operation));
+    responses.insert("200".into(), success(row, operation));
     if matches!(operation.response, ResponseKind::TaggedList(_)) {
         let says = "The client has it already, as its `If-None-Match` says.";
         responses.insert("304".into(), json!({ "description": says, "headers": { "ETag": header("ETag") } }));
@@ -43,15 +43,22 @@ fn failures(row: &Endpoint, operation: &Operation) -> BTreeSet<u16> {
     if may_be_unknown(row) {
         failures.insert(404);
     }
+    if names_journal(row) {
+        failures.insert(410);
+    }
     if operation.body.is_some() {
         failures.extend(WITH_BODY);
     }
     failures
 }
 
-fn success(operation: &Operation) -> Value {
+fn names_journal(row: &Endpoint) -> bool {
+    row.parameters.contains(&"journal")
+}
+
+fn success(row: &Endpoint, operation: &Operation) -> Value {
     let mut response =
-        json!({ "description": response_description(operation.response), "headers": headers_of(operation) });
+        json!({ "description": response_description(operation.response), "headers": headers_of(row, operation) });
     if let Some(content) = content(operation.response) {
         response["content"] = content;
     }
@@ -97,8 +104,9 @@ fn list(schema: Value) -> Value {
     json!({ "application/json": { "schema": schema }, "text/csv": { "schema": { "type": "string" } } })
 }
 
-fn headers_of(operation: &Operation) -> Value {
+fn headers_of(row: &Endpoint, operation: &Operation) -> Value {
     let mut names = vec!["X-Request-Id"];
+    names.extend(names_journal(row).then_some("Rialto-Journal"));
     names.extend(operation.is_live().then_some("Rialto-Sequence"));
     match operation.response {
         ResponseKind::Location => names.push("Location"),
@@ -120,6 +128,7 @@ pub(super) fn headers() -> Value {
     json!({
         "X-Request-Id": text("the number of the request: the client's own, or a new one"),
         "Rialto-Sequence": number("the picture is true up to this sequence; topics carry it too"),
+        "Rialto-Journal": text("the journal that the answer is from; with `after`, `journal` names it"),
         "Rialto-After": number("`after` with this goes on where the answer ended"),
         "Location": text("where the order or the transaction is found"),
         "ETag": text("the tag of this copy, for `If-None-Match`, or the revision of settings, for `If-Match`"),

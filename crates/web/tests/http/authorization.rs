@@ -66,7 +66,7 @@ fn an_unauthenticated_caller_is_challenged() {
         content-type: application/problem+json
         www-authenticate: Basic realm="Rialto"
         access-control-allow-origin: *
-        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Journal, Rialto-Sequence, X-Request-Id
         x-content-type-options: nosniff
         cache-control: no-store
         x-request-id: story

@@ -18,7 +18,7 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
         vary: Accept-Encoding
         etag: W/"c91cbab3f26a5aac645b7489551b5dcb"
         access-control-allow-origin: *
-        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Journal, Rialto-Sequence, X-Request-Id
         x-content-type-options: nosniff
         cache-control: private, no-cache
         x-request-id: story
@@ -226,7 +226,7 @@ fn an_allowed_origin_gets_its_preflight() {
         HTTP/1.1 204 No Content
         vary: Origin
         access-control-allow-origin: https://friend.example
-        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Journal, Rialto-Sequence, X-Request-Id
         access-control-allow-methods: POST
         access-control-allow-headers: Authorization, Content-Type, Rialto-Source, X-Request-Id
         x-content-type-options: nosniff

@@ -106,6 +106,31 @@ fn what_changed_since_a_sequence_is_read_page_by_page() {
     assert!(list.contains("rialto-sequence: 12"), "where the changes begin: {list}");
 }
 
+/// The numbers of two journals look alike.
+#[test]
+fn a_page_names_its_journal_and_after_of_another_is_refused() {
+    let journal = "0123456789abcdef0123456789abcdef";
+    let settings = WebSettings { journal: journal.to_owned(), ..WebSettings::default() };
+    let mut reference = reference_data();
+    reference.security_changes.on_changed(5, SecurityId(1));
+    let server = TestServer::open_with(settings, FakeOperations::default(), reference, |_, _| {});
+    let pages =
+        ["security", "security.search", "security.changes", "history/order", "history/transaction", "history/events"];
+    for page in pages {
+        let get = |journal: &str| server.get(&format!("/rest/{page}?after=5&journal={journal}"));
+        let answer = get(journal);
+        assert!(code(&answer).starts_with("200"), "{page}: {answer}");
+        assert!(answer.contains(&format!("rialto-journal: {journal}")), "{page}: {answer}");
+        let other = get("ffffffffffffffffffffffffffffffff");
+        assert_eq!(code(&other), "410 other-journal", "{page}");
+        assert!(other.contains(&format!("the parameter journal names another journal than {journal}")), "{other}");
+        for bad in ["", "1", "0123456789ABCDEF0123456789ABCDEF"] {
+            assert_eq!(code(&get(bad)), "400 malformed-parameter", "{page} {bad}");
+        }
+    }
+    assert!(!server.get("/rest/account").contains("rialto-journal"));
+}
+
 /// A change costs what it is worth, however long the list is.
 #[test]
 fn a_change_among_a_hundred_thousand_securities_is_a_short_answer() {

@@ -6,6 +6,7 @@ use std::{fmt, io};
 
 use access::Access;
 use bus::Bus;
+use storage::journal::InstanceId;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 use web::{HttpLimits, HttpListeners, HttpsListener, UiFiles, WebServices, WebSettings};
@@ -32,7 +33,7 @@ impl WebServer {
     pub(crate) fn open(
         config: &Config,
         connections: usize,
-        (bus, services): (&Bus, WebServices),
+        (bus, services, journal): (&Bus, WebServices, InstanceId),
         access: Arc<Access>,
         certificate: Option<&Arc<Certificate>>,
         topics: &BrokerServer,
@@ -52,6 +53,7 @@ impl WebServer {
         let listeners = HttpListeners { http: http_listener, https: https_listener };
         let (close, closed) = oneshot::channel::<()>();
         let settings = settings(config, connections, topics, ui_files(config)?);
+        let settings = WebSettings { journal: format!("{:032x}", u128::from_be_bytes(journal.0)), ..settings };
         let serving = web::serve(listeners, bus.clone(), services, access, settings, async { drop(closed.await) });
         let served = runtime.spawn(serving);
         Ok(Self { http, https, runtime, close, served })
@@ -81,6 +83,7 @@ fn settings(config: &Config, connections: usize, topics: &BrokerServer, screen: 
         ports: topics.ws.iter().map(SocketAddr::port).collect(),
         allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
         venues: config.venue_facts(),
+        journal: String::new(),
         others: topics.route().merge(screen.router()),
     }
 }
