@@ -58,6 +58,12 @@ impl SimulatedReadModel {
         state.stored.split_off(&(sequence + 1));
     }
 
+    /// The input before its newest rows, of which there are so many.
+    pub(crate) fn before_newest(&self, rows: usize) -> u64 {
+        let state = self.lock();
+        state.stored.keys().nth_back(rows).copied().unwrap_or(0).min(state.applied)
+    }
+
     /// One of its newest rows cannot be read any more; which.
     pub(crate) fn damage_row(&self, draw: u64) -> Option<u64> {
         let mut state = self.lock();

@@ -82,6 +82,12 @@ impl JournalBooks {
         Ok(())
     }
 
+    /// Whether the journal still has the records that were read from it, byte for byte; why they cannot be read, where they cannot.
+    pub(crate) fn are_records_unchanged(&self, machine: &Machine) -> Result<bool, String> {
+        let now = RecordsHash::read(machine, self.recovered.last_sequence).map_err(|error| machine.text(&error))?;
+        Ok(now == self.inputs.records)
+    }
+
     /// The states that a start may find: that of the whole journal, and that of an earlier release's snapshot with what is behind it.
     pub(crate) fn states(&self) -> impl Iterator<Item = (Vec<u8>, &Option<RunDigest>)> {
         let by_snapshot = self.by_snapshot.iter().map(|state| (&state.engine, &state.recovered));
@@ -138,6 +144,37 @@ pub(crate) struct JournalInputs {
     pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
     /// How often each kind of record was met.
     pub(crate) record_kinds: BTreeMap<u8, u64>,
+    /// Over all of them.
+    records: RecordsHash,
+}
+
+/// Equal where all records are equal, byte for byte.
+#[derive(Default)]
+struct RecordsHash(blake3::Hasher);
+
+impl RecordsHash {
+    fn add(&mut self, entry: &JournalEntry<'_>) {
+        let (sequence, time, length) = (entry.sequence, entry.time, entry.payload.len() as u64);
+        self.0.update(&sequence.to_le_bytes()).update(&time.to_le_bytes()).update(&length.to_le_bytes());
+        self.0.update(&[entry.kind]).update(entry.payload);
+    }
+
+    /// Of the records up to this sequence as they are on the disk now.
+    fn read(machine: &Machine, end: u64) -> Result<Self, StorageError> {
+        let mut hash = Self::default();
+        let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
+            hash.add(&entry);
+            Ok(())
+        };
+        JournalReader::open(&machine.folder.join(journal::FOLDER), 1)?.replay_to(end, &mut visit, &mut |_| {})?;
+        Ok(hash)
+    }
+}
+
+impl PartialEq for RecordsHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.finalize() == other.0.finalize()
+    }
 }
 
 impl JournalInputs {
@@ -152,6 +189,7 @@ impl JournalInputs {
     }
 
     fn add(&mut self, entry: &JournalEntry<'_>) {
+        self.records.add(entry);
         *self.record_kinds.entry(entry.kind).or_default() += 1;
         if entry.kind != INPUT {
             return;

@@ -7,7 +7,7 @@ use super::SimulatedRun;
 use crate::disk::is_segment;
 use crate::faulty_lines::FlippedBit;
 use crate::invariants::books::JournalBooks;
-use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
 
 /// A flip near the end of what is used is as likely as one anywhere: the newest records are where a torn write could be, too.
@@ -57,16 +57,22 @@ impl SimulatedRun {
         }
     }
 
-    /// The journal as it is now, and what of it was checked before. What was read at an earlier start is not read again: where
-    /// it is damaged or has lost records, and at the end of a run, it is read from the first record on. Damage far behind, which a start
-    /// does not meet, is found here first.
+    /// The journal as it is now, and what of it was checked before. What was read at an earlier start is not replayed again, except where
+    /// the journal has lost records, and at the end of a run. Damage far behind, which a start does not meet, is found here first.
     pub(super) fn read_books(&mut self, end: u64) -> Result<(JournalBooks, CheckProgress), BrokenInvariant> {
-        let unreadable = |reason| broken("the journal cannot be read", reason);
-        let is_of_journal = |books: &JournalBooks| self.flipped.is_none() && books.recovered.last_sequence <= end;
-        if let Some((mut books, progress)) = self.books.take().filter(|(books, _)| is_of_journal(books)) {
-            books.read_on(&self.machine, end).map_err(unreadable)?;
-            return Ok((books, progress));
+        let known = self.books.take().filter(|(books, _)| books.recovered.last_sequence <= end);
+        let Some((mut books, progress)) = known else { return self.read_all_books(end) };
+        if self.flipped.is_some() {
+            self.records_are_unchanged(&books)?;
         }
+        match books.read_on(&self.machine, end) {
+            Ok(()) => Ok((books, progress)),
+            Err(_) if self.flipped.is_some() => self.read_all_books(end),
+            Err(reason) => Err(unreadable(reason)),
+        }
+    }
+
+    fn read_all_books(&mut self, end: u64) -> Result<(JournalBooks, CheckProgress), BrokenInvariant> {
         let read = match JournalBooks::read(&self.machine, end) {
             Err(_) if self.flipped.is_some() => {
                 self.restore_bit()?;
@@ -76,6 +82,23 @@ impl SimulatedRun {
         };
         read.map_err(unreadable).map(|books| (books, CheckProgress::default()))
     }
+
+    /// A flipped bit makes the journal unreadable, or changes nothing that is read of it.
+    fn records_are_unchanged(&mut self, books: &JournalBooks) -> InvariantResult {
+        let unchanged = match books.are_records_unchanged(&self.machine) {
+            Err(_) => {
+                self.restore_bit()?;
+                books.are_records_unchanged(&self.machine)
+            }
+            read => read,
+        };
+        let unchanged = unchanged.map_err(unreadable)?;
+        ensure(unchanged, "damage is read as a record", || format!("{:?} has flipped", self.flipped))
+    }
+}
+
+fn unreadable(reason: String) -> BrokenInvariant {
+    broken("the journal cannot be read", reason)
 }
 
 /// Half of all flips are in the newest segment, which every start reads; the others in any file.

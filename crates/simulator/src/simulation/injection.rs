@@ -69,16 +69,12 @@ impl SimulatedRun {
             Fault::HangingDisk { seconds } => self.hanging_until = now + seconds * SECOND,
             Fault::ClockSet { seconds } => self.machine.clock.set_wall_by(seconds * SECOND),
             Fault::ReadModelRolledBack { draw } => {
-                let applied = self.machine.read_model.applied();
-                self.machine.read_model.roll_back_to(applied / 4 * draw);
+                self.roll_back_read_model(self.machine.read_model.applied() / 4 * draw);
                 return self.end_process("killed, and the read model is older", false);
             }
             Fault::ReadModelBadRow { draw, seconds } => {
                 self.end_process("killed, and a row of its read model is bad", false)?;
-                if let Some(sequence) = self.machine.read_model.damage_row(draw) {
-                    self.trace.line(format_args!("events of input {sequence} cannot be read any more"));
-                    self.bad_row_until = now + seconds * SECOND;
-                }
+                self.damage_row(draw, now + seconds * SECOND);
             }
             Fault::Venue { venue, fault, seconds } => {
                 self.venue_lines[venue] =
@@ -97,7 +93,7 @@ impl SimulatedRun {
                 self.end_process("killed, and a bit of its files flips", false)?;
                 if is_read_model_lost {
                     self.trace.line("the read model is lost");
-                    self.machine.read_model.roll_back_to(0);
+                    self.roll_back_read_model(0);
                 }
                 return self.flip_bit(file, place);
             }
@@ -134,15 +130,6 @@ impl SimulatedRun {
             }
         }
         Ok(())
-    }
-
-    /// What an operator does where a row cannot be read: the next start makes it again from the journal.
-    pub(super) fn delete_read_model(&mut self) -> InvariantResult {
-        if std::mem::take(&mut self.bad_row_until) == 0 {
-            return Ok(());
-        }
-        self.machine.read_model.roll_back_to(0);
-        self.end_process("stopped, and its read model is deleted", false)
     }
 
     /// Nothing goes wrong at any venue from now on.

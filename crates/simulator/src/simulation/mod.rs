@@ -7,9 +7,12 @@ mod http_traffic;
 mod stomp_traffic;
 mod strategy_turns;
 mod links;
+mod process_end;
+mod read_model_faults;
 mod damage;
 mod beginning;
 
+use read_model_faults::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -29,7 +32,6 @@ use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
 use domain::{Event, Instruction, SeededRng};
-use runtime::LiveExit;
 
 const MICRO: i64 = 1_000;
 const NEVER: i64 = i64::MAX;
@@ -116,6 +118,9 @@ struct SimulatedRun {
     full_until: i64,
     /// Until then a row of the read model cannot be read; none where it is 0.
     bad_row_until: i64,
+    /// The input that the row belongs to.
+    bad_row: Option<u64>,
+    replay_budget: ReplayBudget,
     venue_lines: [VenueLine; VENUE_COUNT],
     links: Links,
     /// The bit that flipped and is not found or restored yet.
@@ -160,6 +165,8 @@ impl SimulatedRun {
             hanging_until: 0,
             full_until: 0,
             bad_row_until: 0,
+            bad_row: None,
+            replay_budget: ReplayBudget::default(),
             venue_lines: std::array::from_fn(|_| VenueLine::working(plan.seed)),
             links: Links::new(plan.seed),
             flipped: None,
@@ -442,56 +449,5 @@ impl SimulatedRun {
             evidence.no_order_outlives_its_day(self.rested)?;
         }
         Ok(())
-    }
-
-    /// Right on a disk that fails now; otherwise a platform that does not start is a broken promise.
-    fn on_start_refused(&mut self, reason: &str) -> InvariantResult {
-        self.trace.line(format_args!("the platform does not start: {reason}"));
-        if self.machine.disk.is_cut() {
-            return self.end_process("the power is gone", true);
-        }
-        if self.flipped.is_some() {
-            return self.on_damage_refused(reason);
-        }
-        let is_excused = self.now() < self.full_until || reason.contains("Input/output error");
-        if !is_excused {
-            return Err(broken("the platform does not start", reason));
-        }
-        self.end_process("it tries again", false)
-    }
-
-    fn on_exit(&mut self, exit: &LiveExit) -> InvariantResult {
-        match exit {
-            LiveExit::JournalFailed(reason) => {
-                let reason = self.machine.text(reason);
-                self.end_process(&format!("the journal failed: {reason}"), self.machine.disk.is_cut())
-            }
-            LiveExit::Stopped(_) => Err(broken("the platform stopped by itself", "nobody asked for it")),
-        }
-    }
-
-    /// The process is gone; with the power also what was not synced. It starts again after a while.
-    fn end_process(&mut self, why: &str, power: bool) -> InvariantResult {
-        self.trace.line(format_args!("the process ends: {why}"));
-        self.platform = None;
-        self.end_fix_connections(!power);
-        self.end_stomp_connections(!power);
-        self.receive_replies(false)?;
-        if power {
-            self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;
-        }
-        (self.loop_at, self.disk_at, self.venue_at) = (NEVER, NEVER, NEVER);
-        self.start_at = self.now() + DOWN;
-        Ok(())
-    }
-
-    fn stop(&mut self) -> InvariantResult {
-        let Some(platform) = self.platform.take() else { return Ok(()) };
-        let ended = platform.stop().map_err(|reason| broken("an orderly stop failed", reason))?;
-        let told = match ended {
-            LiveExit::Stopped(digest) => format!("stopped in order, digest {}", digest.unwrap_or_default()),
-            LiveExit::JournalFailed(reason) => format!("the journal failed: {}", self.machine.text(&reason)),
-        };
-        self.end_process(&told, self.machine.disk.is_cut())
     }
 }

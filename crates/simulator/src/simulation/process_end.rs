@@ -1,0 +1,59 @@
+//! How the process ends: by a fault, because a start was refused, because its journal failed, or in order.
+
+use runtime::LiveExit;
+
+use super::{DOWN, NEVER, SimulatedRun};
+use crate::invariants::broken_invariant::{InvariantResult, broken};
+
+impl SimulatedRun {
+    /// Right on a disk that fails now; otherwise a platform that does not start is a broken promise.
+    pub(super) fn on_start_refused(&mut self, reason: &str) -> InvariantResult {
+        self.trace.line(format_args!("the platform does not start: {reason}"));
+        if self.machine.disk.is_cut() {
+            return self.end_process("the power is gone", true);
+        }
+        if self.flipped.is_some() {
+            return self.on_damage_refused(reason);
+        }
+        let is_excused = self.now() < self.full_until || reason.contains("Input/output error");
+        if !is_excused {
+            return Err(broken("the platform does not start", reason));
+        }
+        self.end_process("it tries again", false)
+    }
+
+    pub(super) fn on_exit(&mut self, exit: &LiveExit) -> InvariantResult {
+        match exit {
+            LiveExit::JournalFailed(reason) => {
+                let reason = self.machine.text(reason);
+                self.end_process(&format!("the journal failed: {reason}"), self.machine.disk.is_cut())
+            }
+            LiveExit::Stopped(_) => Err(broken("the platform stopped by itself", "nobody asked for it")),
+        }
+    }
+
+    /// The process is gone; with the power also what was not synced. It starts again after a while.
+    pub(super) fn end_process(&mut self, why: &str, power: bool) -> InvariantResult {
+        self.trace.line(format_args!("the process ends: {why}"));
+        self.platform = None;
+        self.end_fix_connections(!power);
+        self.end_stomp_connections(!power);
+        self.receive_replies(false)?;
+        if power {
+            self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;
+        }
+        (self.loop_at, self.disk_at, self.venue_at) = (NEVER, NEVER, NEVER);
+        self.start_at = self.now() + DOWN;
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self) -> InvariantResult {
+        let Some(platform) = self.platform.take() else { return Ok(()) };
+        let ended = platform.stop().map_err(|reason| broken("an orderly stop failed", reason))?;
+        let told = match ended {
+            LiveExit::Stopped(digest) => format!("stopped in order, digest {}", digest.unwrap_or_default()),
+            LiveExit::JournalFailed(reason) => format!("the journal failed: {}", self.machine.text(&reason)),
+        };
+        self.end_process(&told, self.machine.disk.is_cut())
+    }
+}
