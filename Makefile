@@ -132,9 +132,9 @@ fuzz: ## every fuzz target for ten minutes, in release mode (SECONDS=)
 audit: ## what it is built from: advisories, licences, sources, and a bill of materials in target/sbom.cdx.json
 	@scripts/audit.py
 
-simulate: ## run the whole system in simulated time on all cores, an hour of faults per seed (SEEDS=, SEED=)
-	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),200) --hours 1 --jobs $$(nproc) --coverage \
-	  --page docs/simulator-runs.md
+simulate: ## run the whole system in simulated time on all cores, an hour of faults per seed (SEEDS=, SEED=, WALL_MINUTES=)
+	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),$(if $(WALL_MINUTES),1000000,200)) --hours 1 --jobs $$(nproc) --coverage \
+	  $(if $(WALL_MINUTES),--wall-minutes $(WALL_MINUTES)) --page docs/simulator-runs.md
 
 simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=)
 	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc)

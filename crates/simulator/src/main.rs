@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use simulator::{Coverage, Plan, RunReport, ShortSchedule, run, shorten};
 
 const NANOS_PER_SECOND: f64 = 1e9;
 const SECONDS_PER_DAY: f64 = 86_400.0;
+const SECONDS_PER_MINUTE: u64 = 60;
 /// A longer schedule is not printed.
 const STEPS_PRINTED_MAX: usize = 60;
 
@@ -36,6 +37,9 @@ struct Arguments {
     /// Runs at the same time; each has one thread
     #[arg(long, default_value_t = 1)]
     jobs: usize,
+    /// No new seed begins after so many minutes of real time, and no failure is made short any more; runs that have begun end as usual
+    #[arg(long, value_name = "MINUTES")]
+    wall_minutes: Option<u64>,
     /// Print what happens, step by step
     #[arg(long)]
     trace: bool,
@@ -64,6 +68,8 @@ struct Totals {
     coverage: Coverage,
     simulated: i64,
     runs: u64,
+    /// Of those that were run.
+    last_seed: u64,
     /// The seed of each failure, and the promise that it broke.
     failures: Vec<(u64, String)>,
 }
@@ -75,7 +81,7 @@ fn main() -> io::Result<ExitCode> {
         return search_bugs(&arguments);
     }
     let begun = Instant::now();
-    let totals = run_all(&arguments)?;
+    let totals = run_all(&arguments, begun)?;
     println!("{}", totals.summary(begun));
     println!("{} passed, {} failed", totals.runs - totals.failures.len() as u64, totals.failures.len());
     if let Some(path) = &arguments.page {
@@ -92,20 +98,30 @@ impl Arguments {
         Plan { is_traced: self.trace, ..Plan::of_seed(seed, self.fault_minutes()) }
     }
 
+    /// Whether a further seed may begin.
+    fn has_time(&self, begun: Instant) -> bool {
+        let limit = self.wall_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(SECONDS_PER_MINUTE)));
+        limit.is_none_or(|limit| begun.elapsed() < limit)
+    }
+
     fn fault_minutes(&self) -> u32 {
         self.hours.map_or(self.minutes, |hours| hours.saturating_mul(60))
     }
 }
 
-/// Each thread takes the next seed until there is none.
-fn run_all(arguments: &Arguments) -> io::Result<Totals> {
+/// Each thread takes the next seed until there is none, or no time for it.
+fn run_all(arguments: &Arguments, begun: Instant) -> io::Result<Totals> {
     let (next, end) = (AtomicU64::new(arguments.seed), arguments.seed.saturating_add(arguments.seeds));
     let (sender, reports) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..arguments.jobs.max(1) {
             let (next, sender) = (&next, sender.clone());
             scope.spawn(move || {
-                while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|seed| *seed < end) {
+                while arguments.has_time(begun) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end {
+                        return;
+                    }
                     if sender.send((seed, run(&arguments.plan(seed)))).is_err() {
                         return;
                     }
@@ -115,21 +131,23 @@ fn run_all(arguments: &Arguments) -> io::Result<Totals> {
         drop(sender);
         let mut totals = Totals::default();
         for (seed, report) in reports {
-            totals.add(seed, report?, arguments)?;
+            totals.add(seed, report?, arguments, begun)?;
         }
         Ok(totals)
     })
 }
 
 impl Totals {
-    fn add(&mut self, seed: u64, report: RunReport, arguments: &Arguments) -> io::Result<()> {
+    fn add(&mut self, seed: u64, report: RunReport, arguments: &Arguments, begun: Instant) -> io::Result<()> {
         self.coverage.add(&report.coverage);
         self.simulated += report.simulated;
         self.runs += 1;
+        self.last_seed = self.last_seed.max(seed);
         println!("seed {seed}: {}, trace {}", verdict(&report), report.hash);
         if let Some(violation) = &report.violation {
             self.failures.push((seed, violation.to_string()));
-            explain(&arguments.plan(seed), report, arguments)?;
+            let is_shortened = !arguments.no_shorten && arguments.has_time(begun);
+            explain(&arguments.plan(seed), report, is_shortened)?;
         }
         Ok(())
     }
@@ -149,11 +167,16 @@ impl Totals {
 
     /// A page for docs: what was run, what was found, what was reached.
     fn page(&self, arguments: &Arguments, begun: Instant) -> String {
-        let last = arguments.seed.saturating_add(arguments.seeds).saturating_sub(1);
+        let limit = arguments.wall_minutes.map_or_else(String::new, |minutes| {
+            let whole =
+                if self.runs == arguments.seeds { "all were run before" } else { "the runs that had begun were ended" };
+            format!(" No seed began after {minutes} minutes of real time; {whole}.")
+        });
         let mut page = format!(
-            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it. Seeds {} to {last}, {} simulated minutes of \
-             faults each.\n\n{}.\n\n## Broken promises\n\n",
+            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it. Seeds {} to {}, {} simulated minutes of \
+             faults each.{limit}\n\n{}.\n\n## Broken promises\n\n",
             arguments.seed,
+            self.last_seed,
             arguments.fault_minutes(),
             self.summary(begun)
         );
@@ -173,8 +196,8 @@ fn verdict(report: &RunReport) -> String {
     report.violation.as_ref().map_or("kept".to_owned(), |violation| format!("BROKEN {violation}"))
 }
 
-fn explain(plan: &Plan, failed: RunReport, arguments: &Arguments) -> io::Result<()> {
-    if arguments.no_shorten {
+fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()> {
+    if !is_shortened {
         print_last_lines(&failed);
         return Ok(());
     }
