@@ -9,10 +9,11 @@ mod strategy_turns;
 mod links;
 mod process_end;
 mod read_model_faults;
+mod replay_budget;
 mod damage;
 mod beginning;
 
-use read_model_faults::ReplayBudget;
+use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
