@@ -51,6 +51,10 @@ pub struct Coverage {
     unknown: u64,
     /// Orders that were accepted over HTTP.
     http_orders: u64,
+    /// Reads over HTTP, and those that were compared with the journal.
+    http_reads: [u64; 2],
+    /// Orders that were cancelled because their FIX client was disconnected.
+    disconnect_cancels: u64,
     fix: FixCoverage,
     stomp: StompCoverage,
     /// Runs of the strategy, its orders, and what it was told.
@@ -105,6 +109,7 @@ impl Coverage {
         for (kind, count) in &books.inputs.record_kinds {
             *self.records.entry(*kind).or_default() += count;
         }
+        self.disconnect_cancels += books.inputs.disconnect_cancels;
         self.orders += books.orders.len() as u64;
         self.fills += books.transactions.len() as u64;
     }
@@ -150,6 +155,10 @@ impl Coverage {
         self.administrator = counts;
     }
 
+    pub(crate) fn http_reads(&mut self, counts: [u64; 2]) {
+        self.http_reads = counts;
+    }
+
     pub(crate) fn values(&mut self, samples: u64, legs: usize) {
         self.samples += samples;
         self.legs += legs as u64;
@@ -172,6 +181,8 @@ impl Coverage {
         self.fills += other.fills;
         self.unknown += other.unknown;
         self.http_orders += other.http_orders;
+        self.http_reads.iter_mut().zip(other.http_reads).for_each(|(sum, count)| *sum += count);
+        self.disconnect_cancels += other.disconnect_cancels;
         self.administrator.iter_mut().zip(other.administrator).for_each(|(sum, count)| *sum += count);
         self.samples += other.samples;
         self.legs += other.legs;
@@ -185,6 +196,16 @@ impl Coverage {
     /// Orders that were accepted over HTTP.
     pub fn http_orders(&self) -> u64 {
         self.http_orders
+    }
+
+    /// Reads over HTTP that were compared with the journal.
+    pub fn http_reads_compared(&self) -> u64 {
+        self.http_reads[1]
+    }
+
+    /// Orders that were cancelled because their FIX client was disconnected.
+    pub fn disconnect_cancels(&self) -> u64 {
+        self.disconnect_cancels
     }
 
     /// The codes of everything that was refused.
@@ -250,7 +271,9 @@ impl fmt::Display for Coverage {
         writeln!(f, "orders          {}, bookings {}", self.orders, self.fills)?;
         writeln!(f, "value samples   {}", self.samples)?;
         writeln!(f, "further legs    {} placed by venues for a replace", self.legs)?;
-        writeln!(f, "over HTTP       {} orders", self.http_orders)?;
+        let [asked, compared] = self.http_reads;
+        writeln!(f, "over HTTP       {} orders, {asked} reads, {compared} of them compared", self.http_orders)?;
+        writeln!(f, "disconnects     {} cancels of FIX orders whose client was away", self.disconnect_cancels)?;
         writeln!(f, "unknown ends    {} requests without an answer", self.unknown)?;
         writeln!(f, "\nfaults")?;
         for kind in Fault::KINDS {

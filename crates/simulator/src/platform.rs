@@ -23,7 +23,7 @@ use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
 use crate::clock::{NOON, SimulatedClock};
 use crate::disk::SimulatedDisk;
-use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
+use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settings};
 use crate::http_clients::{HttpPort, HttpPortParts};
 use crate::market::Market;
 use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
@@ -84,7 +84,7 @@ impl Machine {
         let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;
         let access = Access::open(Arc::new(users), AccessSettings::default(), clock.shared());
         let settings = beside.join("sessions.cfg");
-        std::fs::write(&settings, SESSION_SETTINGS).map_err(|error| error.to_string())?;
+        std::fs::write(&settings, session_settings(traits.cancels_on_disconnect)).map_err(|error| error.to_string())?;
         let sessions = FixSessionFile::read(&settings).map_err(|problems| problems.join("; "))?;
         let machine = Self {
             folder: beside.join("data"),

@@ -30,7 +30,7 @@ macro_rules! recorded {
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
-    accept_torn_end: AcceptTornEnd, 10, "the platform does not start";
+    accept_torn_end: AcceptTornEnd, 13, "a FIX request was never answered";
     unsynced_segment_header: UnsyncedSegmentHeader, 7, "the platform does not start";
     release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "topics are not in order";
     drop_refusal: DropRefusal, 1, "an answer was dropped";

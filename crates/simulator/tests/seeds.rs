@@ -23,6 +23,17 @@ fn check_seeds(first: u64) {
     assert!(coverage.faults_of_kind(Fault::UPGRADE) > 0, "{coverage}");
     assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
     assert!(coverage.http_orders() > 0, "no order was accepted over HTTP: {coverage}");
+    assert!(coverage.http_reads_compared() > 0, "no read over HTTP was compared: {coverage}");
+    assert!(coverage.disconnect_cancels() > 0, "no order was cancelled because its client was away: {coverage}");
+    for kind in [
+        "venue cancels only, for a replace",
+        "venue places only, for a replace",
+        "venue does neither half of a replace",
+        "power cut at a compacted ledger",
+        "power cut while a ledger is written",
+    ] {
+        assert!(coverage.faults_of_kind(kind) > 0, "{kind}: {coverage}");
+    }
     // Requests over HTTP are well formed, so that a refusal is one of trading.
     let is_of_form = |code: &str| {
         code.starts_with("malformed") || ["missing", "missing-host", "no-such-path", UNLISTED_CODE].contains(&code)

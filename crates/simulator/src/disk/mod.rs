@@ -30,6 +30,8 @@ struct DiskState {
     cut_in: Option<u32>,
     /// The countdown begins when such a file gets its name.
     cut_at_name: Option<(NewFile, u32)>,
+    /// The same when a venue's ledger is written.
+    cut_at_ledger: Option<u32>,
     is_cut: bool,
     sync_fails: bool,
     write_fails: bool,
@@ -55,6 +57,7 @@ impl SimulatedDisk {
             rng: SeededRng::new(seed, 0),
             cut_in: None,
             cut_at_name: None,
+            cut_at_ledger: None,
             is_cut: false,
             sync_fails: false,
             write_fails: false,
@@ -74,6 +77,11 @@ impl SimulatedDisk {
     /// As [`Self::cut_at`], from the moment on at which such a file gets its name: 1 is in that moment.
     pub(crate) fn cut_at_name(&self, file: NewFile, operation: u32) {
         self.lock().cut_at_name = Some((file, operation));
+    }
+
+    /// As [`Self::cut_at`], from the next write to a venue's ledger on: 1 is within that write.
+    pub(crate) fn cut_at_ledger(&self, operation: u32) {
+        self.lock().cut_at_ledger = Some(operation);
     }
 
     pub(crate) fn is_cut(&self) -> bool {
@@ -96,7 +104,7 @@ impl SimulatedDisk {
     /// Faults that wait for their moment are forgotten.
     pub(crate) fn heal(&self) {
         let mut state = self.lock();
-        (state.cut_in, state.cut_at_name) = (None, None);
+        (state.cut_in, state.cut_at_name, state.cut_at_ledger) = (None, None, None);
         (state.sync_fails, state.write_fails, state.is_full) = (false, false, false);
     }
 
@@ -163,7 +171,7 @@ impl SimulatedDisk {
                 fs::write(path, &file.synced)?;
             }
         }
-        (state.cut_in, state.cut_at_name) = (None, None);
+        (state.cut_in, state.cut_at_name, state.cut_at_ledger) = (None, None, None);
         (state.is_cut, state.sync_fails, state.write_fails) = (false, false, false);
         Ok(())
     }
@@ -241,11 +249,16 @@ fn is_snapshot(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with(storage::snapshot::FOLDER))
 }
 
+fn is_ledger(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "ledger")
+}
+
 impl NewFile {
     fn is_at(self, path: &Path) -> bool {
         match self {
             Self::Segment => is_segment(path),
             Self::Snapshot => is_snapshot(path),
+            Self::Ledger => is_ledger(path),
         }
     }
 }
@@ -274,7 +287,7 @@ impl FileSystem for SimulatedDisk {
         state.begin()?;
         let inner = OsFileSystem.create(path)?;
         let file = state.add(path);
-        Ok(Box::new(SimulatedFile { file, is_of_journal: is_of_journal(path), inner, disk: self.clone() }))
+        Ok(Box::new(SimulatedFile::of(self, path, file, inner)))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
@@ -282,7 +295,7 @@ impl FileSystem for SimulatedDisk {
         state.begin()?;
         let file = state.file(path)?;
         let inner = OsFileSystem.open(path)?;
-        Ok(Box::new(SimulatedFile { file, is_of_journal: is_of_journal(path), inner, disk: self.clone() }))
+        Ok(Box::new(SimulatedFile::of(self, path, file, inner)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -336,13 +349,25 @@ struct SimulatedFile {
     file: usize,
     /// Syncs fail there alone: a log without a head cannot tell what a failed sync left.
     is_of_journal: bool,
+    is_ledger: bool,
     inner: Box<dyn WritableFile>,
     disk: SimulatedDisk,
+}
+
+impl SimulatedFile {
+    fn of(disk: &SimulatedDisk, path: &Path, file: usize, inner: Box<dyn WritableFile>) -> Self {
+        Self { file, is_of_journal: is_of_journal(path), is_ledger: is_ledger(path), inner, disk: disk.clone() }
+    }
 }
 
 impl WritableFile for SimulatedFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let mut state = self.disk.lock();
+        if self.is_ledger
+            && let Some(operation) = state.cut_at_ledger.take()
+        {
+            state.cut_in = Some(operation);
+        }
         let begun = state.begin();
         if begun.is_ok() && std::mem::take(&mut state.write_fails) {
             return Err(io::Error::from_raw_os_error(EIO));

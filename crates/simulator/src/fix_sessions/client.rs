@@ -17,7 +17,9 @@ use crate::network::{ClientInput, ClientNetwork};
 use crate::schedule::FIX_CLIENTS;
 
 /// The clients, by their CompIDs: see `SESSION_SETTINGS`.
-const COMP_IDS: [&str; FIX_CLIENTS] = ["FIX1", "FIX2"];
+pub(crate) const COMP_IDS: [&str; FIX_CLIENTS] = ["FIX1", "FIX2"];
+/// The client whose orders are cancelled when it is disconnected, in some runs.
+pub(crate) const CANCELED_ON_DISCONNECT: usize = 0;
 
 pub(crate) struct FixClient {
     pub(crate) session: ClientSession,
@@ -31,6 +33,8 @@ pub(crate) struct FixClient {
     /// Requests without an answer: number by ClOrdID.
     unanswered: BTreeMap<String, u64>,
     exec_ids: BTreeSet<String>,
+    /// It does not connect before then.
+    away_until: i64,
 }
 
 /// An order as its client knows it.
@@ -55,12 +59,13 @@ impl FixClient {
             orders: BTreeMap::new(),
             unanswered: BTreeMap::new(),
             exec_ids: BTreeSet::new(),
+            away_until: 0,
         }
     }
 
     /// Whether it wants a connection now.
     pub(crate) fn wants_connection(&self, now: i64) -> bool {
-        self.session.phase == ClientPhase::Away && now >= self.session.retry_at
+        self.session.phase == ClientPhase::Away && now >= self.session.retry_at.max(self.away_until)
     }
 
     /// The first request that was never answered.
@@ -96,6 +101,12 @@ impl FixClient {
     fn hang_up(&mut self, at: Moment) {
         self.network.close();
         self.session.on_closed(at);
+    }
+
+    /// It hangs up and does not come back before then.
+    pub(crate) fn stay_away(&mut self, at: Moment, until: i64) {
+        self.away_until = until;
+        self.hang_up(at);
     }
 
     /// What the client does at this draw.

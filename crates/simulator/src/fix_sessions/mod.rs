@@ -6,6 +6,6 @@ mod message;
 mod port;
 mod session;
 
-pub(crate) use client::FixClient;
-pub(crate) use port::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
+pub(crate) use client::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
+pub(crate) use port::{DurableSequence, FixPort, FixPortParts, session_settings};
 pub(crate) use session::Moment;

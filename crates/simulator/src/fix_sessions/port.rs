@@ -23,7 +23,7 @@ const CONNECTIONS_WAITING_MAX: usize = 64;
 const INSTANCE_NUMBER: u64 = 7;
 
 /// The sessions of the simulated clients. Heart-beats are frequent, so that a dead connection is noticed within a run.
-pub(crate) const SESSION_SETTINGS: &str = "\
+const SESSION_SETTINGS: &str = "\
 [DEFAULT]
 ConnectionType=acceptor
 BeginString=FIX.4.4
@@ -40,6 +40,14 @@ TargetCompID=FIX1
 TargetCompID=FIX2
 StandardExecTypes=Y
 ";
+
+/// Of the first session, where its orders are cancelled when it is disconnected.
+const CANCEL_ON_DISCONNECT: &str = "TargetCompID=FIX1\nCancelOnDisconnect=ALL\nCancelOnDisconnectGrace=4\n";
+
+pub(crate) fn session_settings(cancels_on_disconnect: bool) -> String {
+    let first = if cancels_on_disconnect { CANCEL_ON_DISCONNECT } else { "TargetCompID=FIX1\n" };
+    SESSION_SETTINGS.replace("TargetCompID=FIX1\n", first)
+}
 
 pub(crate) struct FixPort {
     runtime: Runtime,

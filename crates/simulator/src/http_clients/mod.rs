@@ -2,8 +2,10 @@
 //! simulator moves.
 
 mod port;
+mod reads;
 mod request;
 mod services;
 
 pub(crate) use port::{HttpPort, HttpPortParts, HttpTicket};
+pub(crate) use reads::HttpReads;
 pub(crate) use request::{HttpAnswer, answer_of, request_of};

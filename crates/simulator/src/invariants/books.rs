@@ -7,8 +7,8 @@ use bus::inbox::inbox;
 use domain::admin::AdminState;
 use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
 use domain::{
-    AdapterName, Command, Decimal, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity, Text, Timestamp,
-    Transaction,
+    AdapterName, Command, CommandEnvelope, Decimal, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity,
+    Text, Timestamp, Transaction,
 };
 use engine::Engine;
 use runtime::simulation::RunDigest;
@@ -25,6 +25,8 @@ use crate::releases::ReplayedState;
 
 /// The kind of an input in the journal: see docs/journal-format.md.
 const INPUT: u8 = 1;
+/// In whose name the FIX port cancels orders of a client that is disconnected.
+const CANCEL_ON_DISCONNECT: &str = "cancel on disconnect";
 
 /// The state and the history that follow from the journal alone, without any snapshot.
 pub(crate) struct JournalBooks {
@@ -142,6 +144,8 @@ pub(crate) struct JournalInputs {
     pub(crate) commands: BTreeMap<u64, Command>,
     /// The inputs that say that the line to a venue is not there, with its adapter.
     pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
+    /// Cancels that the platform asked for because a client was disconnected.
+    pub(crate) disconnect_cancels: u64,
     /// How often each kind of record was met.
     pub(crate) record_kinds: BTreeMap<u8, u64>,
     /// Over all of them.
@@ -195,7 +199,11 @@ impl JournalInputs {
             return;
         }
         match minicbor::decode::<Input>(entry.payload) {
-            Ok(Input::Command(envelope)) => drop(self.commands.insert(entry.sequence, envelope.command)),
+            Ok(Input::Command(envelope)) => {
+                let CommandEnvelope { caller, command } = *envelope;
+                self.disconnect_cancels += u64::from(caller.user.as_deref() == Some(CANCEL_ON_DISCONNECT));
+                self.commands.insert(entry.sequence, command);
+            }
             Ok(Input::Report(Report {
                 adapter,
                 kind: ReportKind::Attached(_) | ReportKind::Session(SessionState::Disconnected),
@@ -219,6 +227,8 @@ pub(crate) struct VenueBooks {
     pub(crate) ended: BTreeMap<OrderId, &'static str>,
     /// Legs behind the first one of an order, by the venue's own number, with what is left of them.
     pub(crate) legs: BTreeMap<(OrderId, usize), VenueLeg>,
+    /// What was not traded of the first leg of an order, as it was submitted.
+    first_open: BTreeMap<(OrderId, usize), Decimal>,
 }
 
 /// A leg that a venue placed for a replace.
@@ -305,16 +315,34 @@ impl VenueBooks {
     fn add_order(&mut self, order: OrderId, leg_of: Option<OrderId>, quantity: Quantity) {
         let number = (order, self.venue);
         match leg_of {
-            None => *self.submitted.entry(number).or_default() += 1,
+            None => {
+                *self.submitted.entry(number).or_default() += 1;
+                self.first_open.insert(number, quantity.0);
+            }
             Some(of_order) => drop(self.legs.insert(number, VenueLeg { of_order, open: quantity.0 })),
         }
     }
 
     /// The order of the client, of which the number may be a leg.
     fn count_leg_fill(&mut self, number: OrderId, quantity: Quantity) -> OrderId {
-        let Some(leg) = self.legs.get_mut(&(number, self.venue)) else { return number };
+        let Some(leg) = self.legs.get_mut(&(number, self.venue)) else {
+            self.first_open.entry((number, self.venue)).and_modify(|open| *open -= quantity.0);
+            return number;
+        };
         leg.open -= quantity.0;
         leg.of_order
+    }
+
+    /// An order of several legs of which one is in the market.
+    pub(crate) fn open_leg(&self) -> Option<String> {
+        let is_first_open = |first: &OrderId, venue: usize| {
+            !self.ended.contains_key(first) && self.first_open.get(&(*first, venue)).is_some_and(|open| !open.is_zero())
+        };
+        let open =
+            self.legs.iter().find(|((_, venue), leg)| leg.open > Decimal::ZERO || is_first_open(&leg.of_order, *venue));
+        open.map(|(number, leg)| {
+            format!("{number:?}: {leg:?}, its first leg is open: {}", is_first_open(&leg.of_order, number.1))
+        })
     }
 
     /// An order has ended at the venue, or one of its legs.

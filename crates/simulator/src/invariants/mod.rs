@@ -15,7 +15,7 @@ use domain::{
 };
 
 use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
-use crate::fix_sessions::FixClient;
+use crate::fix_sessions::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
 use crate::invariants::books::{JournalBooks, VenueBooks, named_order};
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
@@ -250,18 +250,33 @@ impl Evidence<'_> {
     /// An order for a day, or until an instant, has ended when that is over and all was quiet for a while: at this input.
     pub(crate) fn no_order_outlives_its_day(&self, rested: u64) -> InvariantResult {
         let Some((_, now)) = self.books.times.range(..=rested).next_back() else { return Ok(()) };
-        let events = self.books.events.range(..=rested).flat_map(|(_, events)| events);
-        let orders: BTreeMap<OrderId, &Arc<Order>> =
-            events.filter_map(changed_order).map(|order| (order.id, order)).collect();
+        let orders = self.orders_at(rested);
         let is_over =
             |order: &Order| good_until(order).is_some_and(|end| end.plus_seconds(DAY_END_GRACE_SECONDS) < *now);
         let old = orders.values().find(|order| order.is_open() && is_over(order));
         ensure(old.is_none(), "an order outlives its day", || format!("it is {now}, and there is {old:?}"))
     }
 
+    /// Orders of a client that was away for long enough have ended, where that is agreed: at this input.
+    pub(crate) fn no_order_outlives_its_connection(&self, rested: u64) -> InvariantResult {
+        let comp_id = COMP_IDS[CANCELED_ON_DISCONNECT];
+        let is_own = |order: &Order| matches!(&order.source, Source::Fix(name) if **name == *comp_id);
+        let orders = self.orders_at(rested);
+        let left = orders.values().find(|order| order.is_open() && is_own(order));
+        ensure(left.is_none(), "an order outlives its connection", || {
+            format!("{comp_id} is away, and there is {left:?}")
+        })
+    }
+
+    /// Orders as they were after an input.
+    fn orders_at(&self, sequence: u64) -> BTreeMap<OrderId, &Arc<Order>> {
+        let events = self.books.events.range(..=sequence).flat_map(|(_, events)| events);
+        events.filter_map(changed_order).map(|order| (order.id, order)).collect()
+    }
+
     /// Where a venue cancels and places anew, nothing of an order stays in the market once all is quiet.
     pub(crate) fn no_leg_stays(&self) -> InvariantResult {
-        let open = self.venue.legs.values().find(|leg| leg.open > Decimal::ZERO);
+        let open = self.venue.open_leg();
         ensure(open.is_none(), "a leg stays in the market", || format!("{open:?}"))
     }
 

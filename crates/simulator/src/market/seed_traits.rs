@@ -19,6 +19,10 @@ const DAYS_OFF_ONE_IN: u32 = 4;
 const UPGRADE_ONE_IN: u32 = 8;
 /// In one of so many runs a trader uses HTTP.
 const HTTP_ONE_IN: u32 = 4;
+/// In one of so many runs the power goes while a venue's ledger is written.
+const LEDGER_CUTS_ONE_IN: u32 = 4;
+/// In one of so many runs the orders of the first FIX client are cancelled when it is disconnected.
+const CANCEL_ON_DISCONNECT_ONE_IN: u32 = 4;
 /// In one of so many runs a day ends, so many seconds after the beginning.
 const DAY_END_ONE_IN: u32 = 5;
 const DAY_END_SECONDS: [i64; 2] = [40, 150];
@@ -37,6 +41,9 @@ pub(crate) struct SeedTraits {
     pub(crate) http_trader: Option<usize>,
     /// The first midnight comes so many seconds after the beginning, while the platform runs.
     pub(crate) day_ends_in: Option<i64>,
+    pub(crate) has_ledger_cuts: bool,
+    /// Of the first FIX client.
+    pub(crate) cancels_on_disconnect: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +72,14 @@ impl SeedTraits {
             upgrade,
             http_trader: http.one_in(HTTP_ONE_IN).then(|| usize::try_from(http.below(TRADERS as u64)).unwrap_or(0)),
             day_ends_in: days.one_in(DAY_END_ONE_IN).then(|| days.between(DAY_END_SECONDS[0], DAY_END_SECONDS[1])),
+            has_ledger_cuts: SeededRng::new(seed, 944).one_in(LEDGER_CUTS_ONE_IN),
+            cancels_on_disconnect: SeededRng::new(seed, 942).one_in(CANCEL_ON_DISCONNECT_ONE_IN),
         }
+    }
+
+    /// The venue that cancels and places anew for a replace.
+    pub(crate) fn replacing_venue(&self) -> Option<usize> {
+        self.replace.iter().position(|kind| *kind == ReplaceKind::CancelReplace)
     }
 }
 

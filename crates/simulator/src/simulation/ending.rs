@@ -27,6 +27,7 @@ impl SimulatedRun {
         self.links.heal();
         self.heal_fix_connections();
         self.heal_stomp();
+        self.disconnect_fix_client(now + REST);
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
@@ -52,6 +53,9 @@ impl SimulatedRun {
     fn end_of_run(&mut self) -> InvariantResult {
         if let Some(client) = self.clients.iter().find(|client| client.is_waiting()) {
             return Err(broken("a request was never answered", client.name()));
+        }
+        if self.http_reads.is_waiting() {
+            return Err(broken("a request was never answered", "a read over HTTP"));
         }
         if self.administrator.is_waiting() {
             return Err(broken("a request was never answered", "administrator"));

@@ -1,7 +1,7 @@
 //! The turns of FIX clients, their network and the FIX port.
 
 use super::{NEVER, SimulatedRun};
-use crate::fix_sessions::Moment;
+use crate::fix_sessions::{CANCELED_ON_DISCONNECT, Moment};
 use crate::invariants::broken_invariant::InvariantResult;
 use crate::platform::Platform;
 use crate::schedule::MILLI;
@@ -70,6 +70,14 @@ impl SimulatedRun {
         let now = self.now();
         for client in &mut self.fix_clients {
             client.network.end_of_process(now, has_power);
+        }
+    }
+
+    /// The client whose orders are cancelled on disconnect goes, and stays away until then.
+    pub(super) fn disconnect_fix_client(&mut self, until: i64) {
+        if self.machine.traits.cancels_on_disconnect {
+            let at = self.moment();
+            self.fix_clients[CANCELED_ON_DISCONNECT].stay_away(at, until);
         }
     }
 

@@ -19,6 +19,13 @@ impl SimulatedRun {
         }
     }
 
+    pub(super) fn read_over_http(&mut self, draw: u64) {
+        let now = self.now();
+        let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
+        self.http_reads.request(draw, |request| port.send(request));
+        self.http_at = now;
+    }
+
     /// Requests go in, and answers whose inputs are durable come out.
     pub(super) fn step_http(&mut self) -> InvariantResult {
         let now = self.now();

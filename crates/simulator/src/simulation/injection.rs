@@ -1,6 +1,6 @@
 //! What the schedule makes happen: requests of clients, and faults.
 
-use venue_sim::Faults;
+use venue_sim::{Faults, ReplaceHalf};
 
 use super::SimulatedRun;
 use crate::faulty_lines::VenueLine;
@@ -32,6 +32,10 @@ impl SimulatedRun {
                 self.act_on_users(*draw);
                 Ok(())
             }
+            Happening::HttpRead { draw } => {
+                self.read_over_http(*draw);
+                Ok(())
+            }
             Happening::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault:?}"));
                 self.coverage.fault(fault.kind());
@@ -59,6 +63,7 @@ impl SimulatedRun {
             }
             Fault::PowerCut { operation } => self.machine.disk.cut_at(operation),
             Fault::PowerCutAtName { file, operation } => self.machine.disk.cut_at_name(file, operation),
+            Fault::PowerCutAtLedger { operation } => self.machine.disk.cut_at_ledger(operation),
             Fault::SyncFails => self.machine.disk.fail_next_sync(),
             Fault::WriteFails => self.machine.disk.fail_next_write(),
             Fault::DiskFull { seconds } => {
@@ -151,5 +156,8 @@ fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
         VenueLineFault::Mute => Faults { muted: true, ..none },
         VenueLineFault::Lose => Faults { lose_one_in: 2, ..none },
         VenueLineFault::Late => Faults { late_one_in: 2, ..none },
+        VenueLineFault::HalfCanceled => Faults { replace_half: Some(ReplaceHalf::Canceled), ..none },
+        VenueLineFault::HalfPlaced => Faults { replace_half: Some(ReplaceHalf::Placed), ..none },
+        VenueLineFault::HalfNothing => Faults { replace_half: Some(ReplaceHalf::Neither), ..none },
     }
 }

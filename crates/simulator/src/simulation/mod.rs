@@ -22,6 +22,7 @@ use crate::client::{RequestOutcome, SeededClient};
 use crate::coverage::Coverage;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
+use crate::http_clients::HttpReads;
 use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::progress::CheckProgress;
@@ -114,6 +115,7 @@ struct SimulatedRun {
     stomp: StompTraffic,
     strategy_at: i64,
     http_at: i64,
+    http_reads: HttpReads,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
@@ -161,6 +163,7 @@ impl SimulatedRun {
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),
             strategy_at: 0,
+            http_reads: HttpReads::default(),
             http_at: if machine.traits.http_trader.is_some() { 0 } else { NEVER },
             slow_until: 0,
             hanging_until: 0,
@@ -307,6 +310,7 @@ impl SimulatedRun {
 
     /// A platform that runs owes every request an answer.
     fn receive_replies(&mut self, is_running: bool) -> InvariantResult {
+        self.http_reads.receive(is_running)?;
         self.administrator.receive().into_iter().for_each(|line| self.trace.line(line));
         for client in &mut self.clients {
             for (text, outcome) in client.receive() {
@@ -428,6 +432,7 @@ impl SimulatedRun {
         let before = progress.through;
         evidence.check(progress)?;
         self.stomp.check(books, is_final)?;
+        self.http_reads.check(books)?;
         self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
         if self.administrator.has_acted() {
             let unreadable = |reason| broken("the journal cannot be read", reason);
@@ -442,11 +447,15 @@ impl SimulatedRun {
             self.coverage.strategy(self.machine.strategy.counts());
             self.coverage.values(progress.values.samples, venue.legs.len());
             self.coverage.administrator(self.administrator.counts());
+            self.coverage.http_reads(self.http_reads.counts);
             self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
             evidence.no_leg_stays()?;
+            if self.machine.traits.cancels_on_disconnect {
+                evidence.no_order_outlives_its_connection(self.rested)?;
+            }
             evidence.no_order_outlives_its_day(self.rested)?;
         }
         Ok(())

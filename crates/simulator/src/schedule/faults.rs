@@ -1,87 +1,8 @@
-//! The schedule of a run: who does what when, and what goes wrong. It follows from the seed alone, and it can be shortened.
+//! What can go wrong.
 
 use domain::SeededRng;
-use std::fmt;
 
-pub use crate::market::seed_traits::TRADERS;
-use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
-
-pub const SECOND: i64 = 1_000_000_000;
-pub const MILLI: i64 = 1_000_000;
-/// A day of the clock; days begin at midnight UTC.
-pub const DAY: i64 = 86_400 * SECOND;
-/// Nothing goes wrong before: the platform starts and the venue logs on.
-const QUIET_START: i64 = 5 * SECOND;
-/// On average a client acts so often.
-const ACTION_EVERY: i64 = 4 * SECOND;
-/// On average something goes wrong so often.
-const FAULT_EVERY: i64 = 45 * SECOND;
-
-/// On average the connection of a FIX client fails so often.
-const FIX_FAULT_EVERY: i64 = 90 * SECOND;
-
-/// FIX clients, each with a session of its own.
-pub const FIX_CLIENTS: usize = 2;
-
-/// STOMP clients: two follow what happened, one looks at orders as they are.
-pub const STOMP_CLIENTS: usize = 3;
-/// On average a STOMP client does something else than listen so often, and its connection fails so often.
-const STOMP_ACTION_EVERY: i64 = 20 * SECOND;
-const STOMP_FAULT_EVERY: i64 = 60 * SECOND;
-/// On average the STOMP port hangs so often.
-const STOMP_HANG_EVERY: i64 = 300 * SECOND;
-
-/// On average a row of the read model goes bad so often. Each makes the next start replay the whole journal, so there are no more than
-/// so many in a long run.
-const BAD_ROW_EVERY: i64 = 240 * SECOND;
-const BAD_ROWS_OF_LONG_RUNS: i64 = 6;
-/// On average the strategy does something so often.
-const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
-
-/// In one of so many runs there is an administrator, who on average changes something so often.
-const ADMINISTRATOR_ONE_IN: u32 = 3;
-const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
-
-/// How long the machine is switched off: ended orders are kept for a day after their own.
-const DAYS_OFF: [i64; 2] = [2, 4];
-
-/// The client behind the traders.
-pub const OPERATOR: usize = TRADERS;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Simulated time since the beginning.
-    pub at: i64,
-    pub what: Happening,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
-    /// The client acts; what it does follows from the draw and from what it knows.
-    Client {
-        client: usize,
-        draw: u64,
-    },
-    /// The same for a FIX client.
-    FixClient {
-        client: usize,
-        draw: u64,
-    },
-    /// The same for a STOMP client.
-    StompClient {
-        client: usize,
-        draw: u64,
-    },
-    /// The same for the strategy.
-    Strategy {
-        draw: u64,
-    },
-    /// The same for the administrator of users.
-    Administrator {
-        draw: u64,
-    },
-    Fault(Fault),
-}
+use crate::market::seed_traits::{TRADERS, VENUE_COUNT};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -94,6 +15,11 @@ pub enum Fault {
     /// The power goes while a file of this kind gets its name, or a few operations later.
     PowerCutAtName {
         file: NewFile,
+        operation: u32,
+    },
+    /// The power goes while a venue's ledger is written: 1 is within the write, which is torn then, 2 before the next operation, and
+    /// what was not synced is lost.
+    PowerCutAtLedger {
         operation: u32,
     },
     OrderlyStop,
@@ -166,6 +92,8 @@ pub enum Fault {
 pub enum NewFile {
     Segment,
     Snapshot,
+    /// Of a venue, when it is compacted.
+    Ledger,
 }
 
 /// What goes wrong between a client and the platform.
@@ -207,6 +135,12 @@ pub enum VenueLineFault {
     Lose,
     /// Requests arrive late.
     Late,
+    /// Of a replace that cancels and places anew only the first half is done.
+    HalfCanceled,
+    /// Only the second.
+    HalfPlaced,
+    /// Neither.
+    HalfNothing,
 }
 
 impl Fault {
@@ -216,13 +150,15 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 38] = [
+    pub const KINDS: [&'static str; 43] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
         "power cut",
         "power cut at a new segment",
         "power cut at a new snapshot",
+        "power cut at a compacted ledger",
+        "power cut while a ledger is written",
         "orderly stop",
         "days pass",
         "sync fails",
@@ -242,6 +178,9 @@ impl Fault {
         "venue is mute",
         "venue loses requests",
         "venue gets requests late",
+        "venue cancels only, for a replace",
+        "venue places only, for a replace",
+        "venue does neither half of a replace",
         "link is slow",
         "link loses requests",
         "link loses replies",
@@ -263,6 +202,8 @@ impl Fault {
             Self::PowerCut { .. } => "power cut",
             Self::PowerCutAtName { file: NewFile::Segment, .. } => "power cut at a new segment",
             Self::PowerCutAtName { file: NewFile::Snapshot, .. } => "power cut at a new snapshot",
+            Self::PowerCutAtName { file: NewFile::Ledger, .. } => "power cut at a compacted ledger",
+            Self::PowerCutAtLedger { .. } => "power cut while a ledger is written",
             Self::OrderlyStop => "orderly stop",
             Self::DaysPass { .. } => "days pass",
             Self::SyncFails => "sync fails",
@@ -287,7 +228,7 @@ impl Fault {
         }
     }
 
-    fn draw(rng: &mut SeededRng) -> Self {
+    pub(super) fn draw(rng: &mut SeededRng) -> Self {
         let seconds = rng.between(1, 30);
         match rng.below(30) {
             0..=2 => Self::Kill,
@@ -310,7 +251,7 @@ impl Fault {
 }
 
 /// Which of the next operations of the disk, 1 being the first.
-fn operation(rng: &mut SeededRng, last: i64) -> u32 {
+pub(super) fn operation(rng: &mut SeededRng, last: i64) -> u32 {
     u32::try_from(rng.between(1, last)).unwrap_or(1)
 }
 
@@ -334,11 +275,11 @@ impl LinkFault {
 }
 
 impl ConnectionFault {
-    fn draw_fix(rng: &mut SeededRng) -> Self {
+    pub(super) fn draw_fix(rng: &mut SeededRng) -> Self {
         *rng.pick(&[Self::Cut, Self::Cut, Self::HalfOpen, Self::Slow]).unwrap_or(&Self::Cut)
     }
 
-    fn draw_stomp(rng: &mut SeededRng) -> Self {
+    pub(super) fn draw_stomp(rng: &mut SeededRng) -> Self {
         *rng.pick(&[Self::Cut, Self::HalfOpen, Self::Slow, Self::NotRead]).unwrap_or(&Self::Cut)
     }
 }
@@ -355,6 +296,9 @@ impl VenueLineFault {
             Self::Mute => "venue is mute",
             Self::Lose => "venue loses requests",
             Self::Late => "venue gets requests late",
+            Self::HalfCanceled => "venue cancels only, for a replace",
+            Self::HalfPlaced => "venue places only, for a replace",
+            Self::HalfNothing => "venue does neither half of a replace",
         }
     }
 
@@ -362,123 +306,5 @@ impl VenueLineFault {
     fn draw(rng: &mut SeededRng) -> Self {
         let all = [Self::Reject, Self::Delay, Self::Duplicate, Self::Drop, Self::Reorder, Self::Disconnect, Self::Mute];
         *rng.pick(&all).unwrap_or(&Self::Disconnect)
-    }
-}
-
-/// The schedule of a seed, in order of time.
-pub fn draw(seed: u64, length: i64) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for client in 0..=OPERATOR {
-        let mut rng = SeededRng::new(seed, 100 + client as u64);
-        let every = if client == OPERATOR { 15 * ACTION_EVERY } else { ACTION_EVERY };
-        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next_u64() };
-        fill(&mut steps, &mut rng, every, length, acts);
-    }
-    let mut rng = SeededRng::new(seed, 1);
-    fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| Happening::Fault(Fault::draw(rng)));
-    for client in 0..FIX_CLIENTS {
-        let mut rng = SeededRng::new(seed, 200 + client as u64);
-        let acts = |rng: &mut SeededRng| Happening::FixClient { client, draw: rng.next_u64() };
-        fill(&mut steps, &mut rng, ACTION_EVERY, length, acts);
-        let fails = |rng: &mut SeededRng| {
-            Happening::Fault(Fault::FixLink {
-                client,
-                fault: ConnectionFault::draw_fix(rng),
-                seconds: rng.between(1, 30),
-            })
-        };
-        let mut rng = SeededRng::new(seed, 300 + client as u64);
-        fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
-    }
-    draw_stomp(seed, length, &mut steps);
-    let acts = |rng: &mut SeededRng| Happening::Strategy { draw: rng.next_u64() };
-    fill(&mut steps, &mut SeededRng::new(seed, 700), STRATEGY_ACTION_EVERY, length, acts);
-    let damages = |rng: &mut SeededRng| {
-        Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
-    };
-    let every = BAD_ROW_EVERY.max(length / BAD_ROWS_OF_LONG_RUNS);
-    fill(&mut steps, &mut SeededRng::new(seed, 800), every, length, damages);
-    draw_administrator(seed, length, &mut steps);
-    draw_days_off(seed, length, &mut steps);
-    draw_upgrade(seed, &mut steps);
-    steps.sort_by_key(|step| step.at);
-    steps
-}
-
-/// In the second quarter of the run, so that there are orders before and behind it.
-fn draw_days_off(seed: u64, length: i64, steps: &mut Vec<Step>) {
-    if SeedTraits::of_seed(seed).has_days_off {
-        let mut rng = SeededRng::new(seed, 913);
-        let at = rng.between(length / 4, length / 2).max(QUIET_START);
-        steps
-            .push(Step { at, what: Happening::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
-    }
-}
-
-/// Some upgrades are interrupted: the power goes while the folder is opened for the first time.
-fn draw_upgrade(seed: u64, steps: &mut Vec<Step>) {
-    let power_cut = SeedTraits::of_seed(seed).upgrade.and_then(|upgrade| upgrade.power_cut);
-    steps.extend(power_cut.map(|operation| Step { at: 0, what: Happening::Fault(Fault::PowerCut { operation }) }));
-}
-
-fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {
-    let mut rng = SeededRng::new(seed, 903);
-    if rng.one_in(ADMINISTRATOR_ONE_IN) {
-        let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
-        fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
-    }
-}
-
-fn draw_stomp(seed: u64, length: i64, steps: &mut Vec<Step>) {
-    for client in 0..STOMP_CLIENTS {
-        let mut rng = SeededRng::new(seed, 400 + client as u64);
-        let acts = |rng: &mut SeededRng| Happening::StompClient { client, draw: rng.next_u64() };
-        fill(steps, &mut rng, STOMP_ACTION_EVERY, length, acts);
-        let mut rng = SeededRng::new(seed, 500 + client as u64);
-        let fails = |rng: &mut SeededRng| {
-            let (fault, seconds) = (ConnectionFault::draw_stomp(rng), rng.between(1, 30));
-            Happening::Fault(Fault::StompLink { client, fault, seconds })
-        };
-        fill(steps, &mut rng, STOMP_FAULT_EVERY, length, fails);
-    }
-    let hangs = |rng: &mut SeededRng| Happening::Fault(Fault::StompPortHangs { seconds: rng.between(1, 20) });
-    fill(steps, &mut SeededRng::new(seed, 600), STOMP_HANG_EVERY, length, hangs);
-}
-
-fn fill(
-    steps: &mut Vec<Step>,
-    rng: &mut SeededRng,
-    every: i64,
-    length: i64,
-    draw: impl Fn(&mut SeededRng) -> Happening,
-) {
-    let mut at = QUIET_START;
-    loop {
-        at += rng.between(1, 2 * every);
-        if at >= length {
-            return;
-        }
-        steps.push(Step { at, what: draw(rng) });
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, millis) = (self.at / SECOND, self.at % SECOND / MILLI);
-        match &self.what {
-            Happening::Client { client: OPERATOR, draw } => write!(f, "{seconds}.{millis:03} operator (draw {draw})"),
-            Happening::Client { client, draw } => {
-                write!(f, "{seconds}.{millis:03} trader {} (draw {draw})", client + 1)
-            }
-            Happening::FixClient { client, draw } => {
-                write!(f, "{seconds}.{millis:03} FIX client {} (draw {draw})", client + 1)
-            }
-            Happening::StompClient { client, draw } => {
-                write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
-            }
-            Happening::Administrator { draw } => write!(f, "{seconds}.{millis:03} administrator (draw {draw})"),
-            Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
-            Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
-        }
     }
 }

@@ -1,0 +1,253 @@
+//! The schedule of a run: who does what when, and what goes wrong. It follows from the seed alone, and it can be shortened.
+
+mod faults;
+
+use domain::SeededRng;
+use std::fmt;
+
+use crate::market::seed_traits::SeedTraits;
+pub use crate::market::seed_traits::TRADERS;
+use faults::operation;
+pub use faults::{ConnectionFault, Fault, LinkFault, NewFile, VenueLineFault};
+
+pub const SECOND: i64 = 1_000_000_000;
+pub const MILLI: i64 = 1_000_000;
+/// A day of the clock; days begin at midnight UTC.
+pub const DAY: i64 = 86_400 * SECOND;
+/// Nothing goes wrong before: the platform starts and the venue logs on.
+const QUIET_START: i64 = 5 * SECOND;
+/// On average a client acts so often.
+const ACTION_EVERY: i64 = 4 * SECOND;
+/// On average something goes wrong so often.
+const FAULT_EVERY: i64 = 45 * SECOND;
+
+/// On average the connection of a FIX client fails so often.
+const FIX_FAULT_EVERY: i64 = 90 * SECOND;
+
+/// FIX clients, each with a session of its own.
+pub const FIX_CLIENTS: usize = 2;
+
+/// STOMP clients: two follow what happened, one looks at orders as they are.
+pub const STOMP_CLIENTS: usize = 3;
+/// On average a STOMP client does something else than listen so often, and its connection fails so often.
+const STOMP_ACTION_EVERY: i64 = 20 * SECOND;
+const STOMP_FAULT_EVERY: i64 = 60 * SECOND;
+/// On average the STOMP port hangs so often.
+const STOMP_HANG_EVERY: i64 = 300 * SECOND;
+
+/// On average a row of the read model goes bad so often. Each makes the next start replay the whole journal, so there are no more than
+/// so many in a long run.
+const BAD_ROW_EVERY: i64 = 240 * SECOND;
+const BAD_ROWS_OF_LONG_RUNS: i64 = 6;
+/// On average the strategy does something so often.
+const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
+
+/// In one of so many runs there is an administrator, who on average changes something so often.
+const ADMINISTRATOR_ONE_IN: u32 = 3;
+const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
+
+/// On average a venue that cancels and places anew for a replace does one half of it only, or none, so often.
+const HALF_EVERY: i64 = 50 * SECOND;
+/// On average the power goes while a venue's ledger is written so often, in runs that have such power cuts.
+const LEDGER_CUT_EVERY: i64 = 100 * SECOND;
+/// On average a trader reads over HTTP so often, in runs in which one uses it.
+const HTTP_READ_EVERY: i64 = 10 * SECOND;
+
+/// How long the machine is switched off: ended orders are kept for a day after their own.
+const DAYS_OFF: [i64; 2] = [2, 4];
+
+/// The client behind the traders.
+pub const OPERATOR: usize = TRADERS;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Simulated time since the beginning.
+    pub at: i64,
+    pub what: Happening,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happening {
+    /// The client acts; what it does follows from the draw and from what it knows.
+    Client {
+        client: usize,
+        draw: u64,
+    },
+    /// The same for a FIX client.
+    FixClient {
+        client: usize,
+        draw: u64,
+    },
+    /// The same for a STOMP client.
+    StompClient {
+        client: usize,
+        draw: u64,
+    },
+    /// The same for the strategy.
+    Strategy {
+        draw: u64,
+    },
+    /// The same for the administrator of users.
+    Administrator {
+        draw: u64,
+    },
+    /// A trader reads over HTTP what it could trade on.
+    HttpRead {
+        draw: u64,
+    },
+    Fault(Fault),
+}
+
+/// The schedule of a seed, in order of time.
+pub fn draw(seed: u64, length: i64) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for client in 0..=OPERATOR {
+        let mut rng = SeededRng::new(seed, 100 + client as u64);
+        let every = if client == OPERATOR { 15 * ACTION_EVERY } else { ACTION_EVERY };
+        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next_u64() };
+        fill(&mut steps, &mut rng, every, length, acts);
+    }
+    let mut rng = SeededRng::new(seed, 1);
+    fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| Happening::Fault(Fault::draw(rng)));
+    for client in 0..FIX_CLIENTS {
+        let mut rng = SeededRng::new(seed, 200 + client as u64);
+        let acts = |rng: &mut SeededRng| Happening::FixClient { client, draw: rng.next_u64() };
+        fill(&mut steps, &mut rng, ACTION_EVERY, length, acts);
+        let fails = |rng: &mut SeededRng| {
+            Happening::Fault(Fault::FixLink {
+                client,
+                fault: ConnectionFault::draw_fix(rng),
+                seconds: rng.between(1, 30),
+            })
+        };
+        let mut rng = SeededRng::new(seed, 300 + client as u64);
+        fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
+    }
+    draw_stomp(seed, length, &mut steps);
+    let acts = |rng: &mut SeededRng| Happening::Strategy { draw: rng.next_u64() };
+    fill(&mut steps, &mut SeededRng::new(seed, 700), STRATEGY_ACTION_EVERY, length, acts);
+    let damages = |rng: &mut SeededRng| {
+        Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
+    };
+    let every = BAD_ROW_EVERY.max(length / BAD_ROWS_OF_LONG_RUNS);
+    fill(&mut steps, &mut SeededRng::new(seed, 800), every, length, damages);
+    draw_administrator(seed, length, &mut steps);
+    draw_days_off(seed, length, &mut steps);
+    draw_upgrade(seed, &mut steps);
+    draw_halves(seed, length, &mut steps);
+    draw_ledger_cuts(seed, length, &mut steps);
+    draw_http_reads(seed, length, &mut steps);
+    steps.sort_by_key(|step| step.at);
+    steps
+}
+
+/// In the second quarter of the run, so that there are orders before and behind it.
+fn draw_days_off(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_days_off {
+        let mut rng = SeededRng::new(seed, 913);
+        let at = rng.between(length / 4, length / 2).max(QUIET_START);
+        steps
+            .push(Step { at, what: Happening::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
+    }
+}
+
+/// Some upgrades are interrupted: the power goes while the folder is opened for the first time.
+fn draw_upgrade(seed: u64, steps: &mut Vec<Step>) {
+    let power_cut = SeedTraits::of_seed(seed).upgrade.and_then(|upgrade| upgrade.power_cut);
+    steps.extend(power_cut.map(|operation| Step { at: 0, what: Happening::Fault(Fault::PowerCut { operation }) }));
+}
+
+/// Replaces of which one half fails, where a venue cancels and places anew.
+fn draw_halves(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    let Some(venue) = SeedTraits::of_seed(seed).replacing_venue() else { return };
+    let halves = [VenueLineFault::HalfCanceled, VenueLineFault::HalfPlaced, VenueLineFault::HalfNothing];
+    let fails = |rng: &mut SeededRng| {
+        let (fault, seconds) = (*rng.pick(&halves).unwrap_or(&halves[0]), rng.between(5, 30));
+        Happening::Fault(Fault::Venue { venue, fault, seconds })
+    };
+    fill(steps, &mut SeededRng::new(seed, 940), HALF_EVERY, length, fails);
+}
+
+fn draw_ledger_cuts(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if !SeedTraits::of_seed(seed).has_ledger_cuts {
+        return;
+    }
+    let cuts = |rng: &mut SeededRng| {
+        Happening::Fault(if rng.one_in(3) {
+            Fault::PowerCutAtName { file: NewFile::Ledger, operation: operation(rng, 4) }
+        } else {
+            Fault::PowerCutAtLedger { operation: operation(rng, 3) }
+        })
+    };
+    fill(steps, &mut SeededRng::new(seed, 941), LEDGER_CUT_EVERY, length, cuts);
+}
+
+fn draw_http_reads(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).http_trader.is_some() {
+        let reads = |rng: &mut SeededRng| Happening::HttpRead { draw: rng.next_u64() };
+        fill(steps, &mut SeededRng::new(seed, 943), HTTP_READ_EVERY, length, reads);
+    }
+}
+
+fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    let mut rng = SeededRng::new(seed, 903);
+    if rng.one_in(ADMINISTRATOR_ONE_IN) {
+        let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
+        fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
+    }
+}
+
+fn draw_stomp(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    for client in 0..STOMP_CLIENTS {
+        let mut rng = SeededRng::new(seed, 400 + client as u64);
+        let acts = |rng: &mut SeededRng| Happening::StompClient { client, draw: rng.next_u64() };
+        fill(steps, &mut rng, STOMP_ACTION_EVERY, length, acts);
+        let mut rng = SeededRng::new(seed, 500 + client as u64);
+        let fails = |rng: &mut SeededRng| {
+            let (fault, seconds) = (ConnectionFault::draw_stomp(rng), rng.between(1, 30));
+            Happening::Fault(Fault::StompLink { client, fault, seconds })
+        };
+        fill(steps, &mut rng, STOMP_FAULT_EVERY, length, fails);
+    }
+    let hangs = |rng: &mut SeededRng| Happening::Fault(Fault::StompPortHangs { seconds: rng.between(1, 20) });
+    fill(steps, &mut SeededRng::new(seed, 600), STOMP_HANG_EVERY, length, hangs);
+}
+
+fn fill(
+    steps: &mut Vec<Step>,
+    rng: &mut SeededRng,
+    every: i64,
+    length: i64,
+    draw: impl Fn(&mut SeededRng) -> Happening,
+) {
+    let mut at = QUIET_START;
+    loop {
+        at += rng.between(1, 2 * every);
+        if at >= length {
+            return;
+        }
+        steps.push(Step { at, what: draw(rng) });
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, millis) = (self.at / SECOND, self.at % SECOND / MILLI);
+        match &self.what {
+            Happening::Client { client: OPERATOR, draw } => write!(f, "{seconds}.{millis:03} operator (draw {draw})"),
+            Happening::Client { client, draw } => {
+                write!(f, "{seconds}.{millis:03} trader {} (draw {draw})", client + 1)
+            }
+            Happening::FixClient { client, draw } => {
+                write!(f, "{seconds}.{millis:03} FIX client {} (draw {draw})", client + 1)
+            }
+            Happening::StompClient { client, draw } => {
+                write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
+            }
+            Happening::Administrator { draw } => write!(f, "{seconds}.{millis:03} administrator (draw {draw})"),
+            Happening::HttpRead { draw } => write!(f, "{seconds}.{millis:03} read over HTTP (draw {draw})"),
+            Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
+            Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
+        }
+    }
+}
