@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod member;
+mod standbys;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -110,7 +110,15 @@ pub(crate) fn read_all(follower: &mut LogFollower<Log>) -> usize {
 
 /// Leads, or gives the follower back.
 pub(crate) fn lead(follower: LogFollower<Log>) -> Result<(Leader, LogCursor), Box<LogFollower<Log>>> {
-    let status = Arc::new(ReplicationStatus::default());
+    lead_with(follower, 0)
+}
+
+/// As [`lead`], but nothing counts before so many standbys have it.
+pub(crate) fn lead_with(
+    follower: LogFollower<Log>,
+    standbys: usize,
+) -> Result<(Leader, LogCursor), Box<LogFollower<Log>>> {
+    let status = Arc::new(ReplicationStatus::with_standbys(standbys));
     match follower.lead(&status).unwrap() {
         Leading::Leader { journal, end } => Ok((Leader { journal, status }, end)),
         Leading::Fenced(follower) => Err(follower),
@@ -136,6 +144,15 @@ impl Leader {
     pub(crate) fn record_durably(&mut self, sequence: u64, text: &str) {
         self.record(sequence, text);
         self.wait_durable(sequence);
+    }
+
+    /// Waits until this disk and the log have everything up to a sequence, whether it counts or not.
+    pub(crate) fn wait_committed(&self, sequence: u64) {
+        let begun = Instant::now();
+        while self.journal.committed() < sequence {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", self.journal.monitor().failure());
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits until a frame was tried in vain.

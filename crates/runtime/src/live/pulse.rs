@@ -24,7 +24,8 @@ impl LiveLoop {
     /// When the next pulse is due; none while a record is on its way, which proves as much.
     pub(super) fn next_pulse_at(&self) -> Option<Timestamp> {
         let PulseOptions { every, .. } = self.options.pulse?;
-        let is_idle = self.parts.journal.durable() >= self.visible_sequence();
+        // A record that only standbys lack proves nothing any more: the log has had it for however long they take.
+        let is_idle = self.parts.journal.committed() >= self.visible_sequence();
         is_idle.then(|| plus(self.journalled_at, every).min(self.next_digest_at))
     }
 

@@ -18,6 +18,8 @@ mod head;
 mod maintenance;
 mod recovery;
 mod replicator;
+mod durability;
+mod release_gate;
 mod writer;
 mod spare;
 mod shared;
@@ -35,6 +37,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
+pub use durability::DurabilityEvent;
 pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 #[cfg(test)]
 pub(crate) use format::floor::write as write_floor;
@@ -53,22 +56,24 @@ pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_hea
 pub use maintenance::prune::{PruneLimits, PruneStop, Pruned, prune, prune_on};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
 pub use reader::{JournalReader, chain_at, input_time};
+pub(crate) use release_gate::ReleaseGate;
 pub use replicator::FrameReplicator;
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
 pub use sealed_journal::SealedJournal;
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
-pub use writer::{DurabilityEvent, JournalWorker};
+pub use writer::JournalWorker;
 
 use crate::file_system::{FileSystem, OsFileSystem, create_folder};
 use crate::lock::DataDirLock;
 use crate::{Loss, StorageError};
+use durability::DurabilityNotifier;
 use format::frame::{self, BATCH_BYTES_MAX, FrameBuilder};
 use head::HeadFile;
 use scan::JournalScan;
 use shared::JournalShared;
 use spare::{SpareAllocator, SpareOnDemand, SpareSource};
-use writer::{DurabilityNotifier, JournalWriter, OpenSegment, QueuedBatch};
+use writer::{JournalWriter, OpenSegment, QueuedBatch};
 
 /// The folder of the journal inside a data folder.
 pub const FOLDER: &str = "journal";
@@ -181,6 +186,7 @@ impl Journal {
         (open, head_file): (Option<OpenSegment>, HeadFile),
         (shared, spares): (Arc<JournalShared>, SpareSource),
     ) -> (Self, JournalWriter) {
+        shared.record_committed(recovered.last_sequence);
         shared.publish(recovered.last_sequence);
         let (queue, queued) = bounded(options.queue_batches);
         let (sender, news) = bounded(1);
@@ -201,6 +207,7 @@ impl Journal {
             spares,
             unsynced: None,
             replicator: None,
+            gate: None,
             new_header: None,
             shared: shared.clone(),
             notifier: DurabilityNotifier { sender, unread: news.clone() },
@@ -294,6 +301,12 @@ impl Journal {
     /// The last sequence that is durable, 0 before the first.
     pub fn durable(&self) -> u64 {
         self.shared.durable()
+    }
+
+    /// The last sequence that this disk and, where it is replicated, a majority of the log has. Beyond what is durable, standbys
+    /// are waited for.
+    pub fn committed(&self) -> u64 {
+        self.shared.committed()
     }
 
     /// Durability events, for the owner to select on. Only the newest is held; there must be one receiver.

@@ -1,9 +1,12 @@
 //! Sealed journal: the journal of a follower. It takes frames that another process sealed and writes the same bytes, so that both
 //! folders are equal by `cmp`.
 
+use std::sync::Arc;
+
 use super::format::chain::InstanceId;
 use super::format::frame::JournalFrame;
 use super::format::sealed_frame::{FrameChain, SealedFrame};
+use super::release_gate::ReleaseGate;
 use super::replicator::FrameReplicator;
 use super::writer::JournalWriter;
 use super::{Journal, JournalMonitor};
@@ -47,6 +50,13 @@ impl SealedJournal {
 
     pub fn monitor(&self) -> JournalMonitor {
         self.journal.monitor()
+    }
+
+    /// What this process seals from here on counts when the gate lets it through. What the journal has counts already.
+    pub(crate) fn hold_back(&mut self) -> Arc<ReleaseGate> {
+        let gate =
+            ReleaseGate::new(self.writer.shared.clone(), self.writer.notifier.clone(), self.writer.end().sequence);
+        self.writer.gate.insert(Arc::new(gate)).clone()
     }
 
     /// From here on this process seals the frames: the journal of a leader, whose frames the replicator copies.

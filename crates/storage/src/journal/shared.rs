@@ -13,6 +13,8 @@ pub const COMMIT_BUCKETS: usize = 18;
 pub(crate) struct JournalShared {
     /// The last sequence that the writer was given.
     submitted: AtomicU64,
+    /// What the writer has finished. More than durable where other journals are waited for.
+    committed: AtomicU64,
     durable: AtomicU64,
     failed: OnceLock<String>,
     spare_error: Mutex<Option<String>>,
@@ -56,6 +58,14 @@ impl JournalShared {
         self.records.fetch_add(u64::from(records), Ordering::Relaxed);
         self.commits[commit_bucket(records)].fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn record_committed(&self, last: u64) {
+        self.committed.store(last, Ordering::Release);
+    }
+
+    pub(crate) fn committed(&self) -> u64 {
+        self.committed.load(Ordering::Acquire)
     }
 
     pub(crate) fn publish(&self, durable: u64) {

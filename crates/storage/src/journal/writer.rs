@@ -9,15 +9,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use domain::PlantedBug;
 
+use super::durability::{DurabilityEvent, DurabilityNotifier};
 use super::format::chain::{ChainAnchor, ChainHash, InstanceId};
 use super::format::frame::{FRAME_HEAD_BYTES, FrameBuilder};
 use super::format::record::JournalBatch;
 use super::format::sealed_frame::{SealedFrame, SegmentHeaderBytes};
 use super::format::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::head::HeadFile;
+use super::release_gate::ReleaseGate;
 use super::replicator::FrameReplicator;
 use super::shared::JournalShared;
 use super::spare::{SpareSegment, SpareSource};
@@ -28,15 +30,6 @@ use crate::file_system::{FileSystem, WritableFile, write_all_at, zero_fill};
 
 /// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
 const COMMIT_BYTES: usize = 1 << 20;
-
-/// Durability event of the writer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DurabilityEvent {
-    /// Everything up to and with this sequence is durable.
-    Advanced { to: u64 },
-    /// Nothing more will become durable. Always the last event.
-    Failed { error: String },
-}
 
 /// A batch on its way, with its measured size.
 pub(crate) struct QueuedBatch {
@@ -66,6 +59,8 @@ pub(crate) struct JournalWriter {
     pub(crate) unsynced: Option<Instant>,
     /// Who copies the frames to other machines; none where the journal is on this one alone.
     pub(crate) replicator: Option<Box<dyn FrameReplicator>>,
+    /// Holds back what standbys do not have yet; none where none is waited for.
+    pub(crate) gate: Option<Arc<ReleaseGate>>,
     /// Of a segment whose first frame is not written yet.
     pub(crate) new_header: Option<SegmentHeaderBytes>,
     pub(crate) shared: Arc<JournalShared>,
@@ -115,6 +110,9 @@ impl JournalWriter {
 
     fn fail(&self, error: &StorageError) {
         let error = error.to_string();
+        if let Some(gate) = &self.gate {
+            gate.close();
+        }
         tracing::error!(%error, "journal write or sync failed; nothing more is durable");
         self.shared.fail(error.clone());
         self.notifier.notify(DurabilityEvent::Failed { error });
@@ -203,9 +201,19 @@ impl JournalWriter {
         }
         self.finish_replication()?;
         self.shared.record_frame(self.frame.count(), self.frame.bytes().len());
-        self.shared.publish(self.frame.last());
-        self.notifier.notify(DurabilityEvent::Advanced { to: self.frame.last() });
+        self.release(self.frame.last());
         Ok(())
+    }
+
+    fn release(&self, last: u64) {
+        self.shared.record_committed(last);
+        match &self.gate {
+            Some(gate) => gate.commit(last),
+            None => {
+                self.shared.publish(last);
+                self.notifier.notify(DurabilityEvent::Advanced { to: last });
+            }
+        }
     }
 
     /// A frame counts when the others have it too. Only then does the head know it: one that they do not have may be cut again.
@@ -239,6 +247,7 @@ impl JournalWriter {
     /// Makes durable what was written, and says so.
     pub(crate) fn sync_sealed(&mut self) -> Result<(), StorageError> {
         self.sync_if_needed()?;
+        self.shared.record_committed(self.last);
         self.shared.publish(self.last);
         Ok(())
     }
@@ -309,21 +318,5 @@ impl OpenSegment {
             .map_err(StorageError::io("write", &self.path))?;
         self.position.offset += bytes.len() as u64;
         Ok(())
-    }
-}
-
-/// A channel for the newest event: an unread older one is replaced, so a slow reader costs nothing.
-pub(crate) struct DurabilityNotifier {
-    pub(crate) sender: Sender<DurabilityEvent>,
-    pub(crate) unread: Receiver<DurabilityEvent>,
-}
-
-impl DurabilityNotifier {
-    fn notify(&self, news: DurabilityEvent) {
-        let mut news = news;
-        while let Err(TrySendError::Full(again)) = self.sender.try_send(news) {
-            let _ = self.unread.try_recv();
-            news = again;
-        }
     }
 }

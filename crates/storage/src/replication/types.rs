@@ -33,6 +33,10 @@ impl LogPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CandidateId(pub [u8; 16]);
 
+/// One data folder of a cluster, through all lives of its processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemberId(pub [u8; 8]);
+
 /// What an engine knows a repeated entry by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId(String);

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use super::cursor_file::{self, CursorFile};
 use super::log_replicator::{LogReplicator, settle_outcome};
+use super::standbys::StandbyReport;
 use super::status::ReplicationStatus;
 use super::unproven_frames::UnprovenFrames;
 use crate::StorageError;
@@ -23,7 +24,7 @@ use crate::lock::DataDirLock;
 use crate::replication::cursor::LogCursor;
 use crate::replication::event::LogEvent;
 use crate::replication::port::{LogError, LogOutcome, QuorumLog};
-use crate::replication::types::CandidateId;
+use crate::replication::types::{CandidateId, MemberId};
 
 pub struct LogFollower<L> {
     log: L,
@@ -78,6 +79,12 @@ impl<L: QuorumLog> LogFollower<L> {
     /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
     pub fn cursor(&self) -> &LogCursor {
         &self.cursor
+    }
+
+    /// What this follower may tell its leader: the log proved it, and the own journal has it, synced. None before the first leader.
+    pub fn standby_report(&self, member: MemberId) -> Option<StandbyReport> {
+        let (leader, epoch, position) = (self.cursor.leader()?, self.cursor.epoch(), self.cursor.position());
+        Some(StandbyReport { member, leader, epoch, position, sequence: self.proven.sequence })
     }
 
     /// How far its journal is. After the journal was cut, that of before no longer changes.
@@ -186,6 +193,8 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
             replicator.copy(own.clone()).map_err(|reason| StorageError::Failed { reason })?;
             self.cursor.append(&own);
         }
+        let gate = status.needs_standbys().then(|| journal.hold_back());
+        status.begin_lead(self.cursor.epoch(), self.candidate, gate);
         let journal = journal.lead(Box::new(replicator))?;
         Ok(Leading::Leader { journal: Box::new(journal), end: self.cursor })
     }

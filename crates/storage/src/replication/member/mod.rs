@@ -3,5 +3,6 @@
 pub(crate) mod cursor_file;
 pub(crate) mod follower;
 pub(crate) mod log_replicator;
+pub(crate) mod standbys;
 pub(crate) mod status;
 pub(crate) mod unproven_frames;

@@ -1,15 +1,18 @@
 //! Status of replication: what the rest of a leader may know of it, and the lease that follows from it.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::replication::types::LogPosition;
+use super::standbys::{StandbyReport, StandbyState, Standbys};
+use crate::journal::ReleaseGate;
+use crate::replication::types::{CandidateId, Epoch, LogPosition};
 
 /// Shared by the replication thread and everybody who asks.
 #[derive(Debug, Default)]
 pub struct ReplicationStatus {
     state: Mutex<ReplicationState>,
     stopping: Condvar,
+    standbys: Mutex<Standbys>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +29,38 @@ pub struct ReplicationState {
 }
 
 impl ReplicationStatus {
+    /// Of a process that, as a leader, lets nothing count before so many other journals have it.
+    pub fn with_standbys(required: usize) -> Self {
+        Self { standbys: Mutex::new(Standbys::new(required)), ..Self::default() }
+    }
+
+    /// Takes what a follower says of itself. False where it does not follow this process in the epoch that it leads: then it proves
+    /// nothing.
+    pub fn confirm(&self, report: &StandbyReport) -> bool {
+        self.standbys().confirm(report, Instant::now())
+    }
+
+    /// What standbys have, of a leader.
+    pub fn standby_state(&self) -> StandbyState {
+        self.standbys().state(Instant::now())
+    }
+
+    /// Ends the journal where its last records have waited for standbys for at least so long; they are not durable then. True where
+    /// nothing waits for standbys any more.
+    pub fn give_up_on_standbys(&self, after: Duration) -> bool {
+        self.standbys().give_up(after)
+    }
+
+    /// Whether a leader holds back what standbys lack.
+    pub(crate) fn needs_standbys(&self) -> bool {
+        self.standbys().is_required()
+    }
+
+    /// From here on reports about this lead count.
+    pub(crate) fn begin_lead(&self, epoch: Epoch, candidate: CandidateId, gate: Option<Arc<ReleaseGate>>) {
+        self.standbys().begin_lead(epoch, candidate, gate);
+    }
+
     pub fn state(&self) -> ReplicationState {
         self.lock().clone()
     }
@@ -67,6 +102,10 @@ impl ReplicationStatus {
         let state = self.lock();
         let waited = self.stopping.wait_timeout_while(state, pause, |state| !state.is_stopping);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_stopping
+    }
+
+    fn standbys(&self) -> MutexGuard<'_, Standbys> {
+        self.standbys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, ReplicationState> {
