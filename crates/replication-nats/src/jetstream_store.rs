@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreReply};
 
 use crate::durability;
+use crate::member_link::{MemberLink, NewestMessage, announcement, announcement_subject};
 use crate::nats_client::{NatsClient, RequestFailure};
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
@@ -30,6 +31,8 @@ pub struct JetStreamStore {
     settings: JetStreamSettings,
     /// Monitoring addresses that have not said yet whether their server syncs.
     unchecked: Vec<String>,
+    /// Tells followers of each entry that was accepted, so that they need not ask for it again and again.
+    announcements: NewestMessage,
 }
 
 impl JetStreamStore {
@@ -40,7 +43,13 @@ impl JetStreamStore {
         let checked = durability::check(&settings)?;
         let client = NatsClient::connect(&settings)?;
         stream::open(&client, &settings, &checked)?;
-        Ok(Self { client, settings, unchecked: checked.silent })
+        let announcements = client.newest_message(announcement_subject(&settings.stream));
+        Ok(Self { client, settings, unchecked: checked.silent, announcements })
+    }
+
+    /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
+    pub fn link(&self, on_report: impl Fn(&[u8]) + Send + 'static) -> Result<MemberLink, LogOpenError> {
+        self.client.link(&self.settings, on_report)
     }
 
     /// Monitoring addresses of servers that were silent when they were asked whether they sync every write; a minority.
@@ -66,6 +75,13 @@ impl JetStreamStore {
         answer.map_err(|failure| match failure {
             RequestFailure::NotSent { reason } | RequestFailure::Unanswered { reason } => reason,
         })
+    }
+
+    fn announced(&self, reply: StoreReply) -> StoreReply {
+        if let StoreReply::Stored { position } | StoreReply::Duplicate { position } = &reply {
+            self.announcements.send(announcement(*position));
+        }
+        reply
     }
 
     /// What stands behind a position where nothing was found. It only names the fault: nothing is decided by it.
@@ -149,7 +165,7 @@ impl LogStore for JetStreamStore {
             (MESSAGE_ID, id.as_str().to_owned()),
         ];
         match self.client.request(stream, &headers, entry.to_vec(), self.settings.answer_wait) {
-            Ok(answer) => store_reply(&answer),
+            Ok(answer) => self.announced(store_reply(&answer)),
             Err(RequestFailure::NotSent { reason }) => StoreReply::Rejected { reason },
             Err(RequestFailure::Unanswered { reason }) => {
                 tracing::warn!(reason, %expected, "no answer to an append; its outcome is unknown");

@@ -7,7 +7,9 @@ mod settings;
 mod nats_client;
 mod durability;
 mod stream;
+mod member_link;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;
+pub use member_link::MemberLink;
 pub use settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls};

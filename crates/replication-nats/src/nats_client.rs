@@ -7,6 +7,7 @@ use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderM
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::member_link::{MemberLink, NewestMessage};
 use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls, refused, unavailable};
 
 #[derive(Debug)]
@@ -37,6 +38,22 @@ impl NatsClient {
         let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
         let client = runtime.block_on(connected).map_err(unavailable)?.map_err(connect_failure)?;
         Ok(Self { client, runtime })
+    }
+
+    /// Messages whose newest counts, to a subject.
+    pub(crate) fn newest_message(&self, subject: String) -> NewestMessage {
+        NewestMessage::start(self.runtime.handle(), self.client.clone(), subject)
+    }
+
+    pub(crate) fn link(
+        &self,
+        settings: &JetStreamSettings,
+        on_report: impl Fn(&[u8]) + Send + 'static,
+    ) -> Result<MemberLink, LogOpenError> {
+        let parts = (self.runtime.handle(), &self.client);
+        let open = MemberLink::open(parts, &settings.stream, on_report);
+        let opened = self.runtime.block_on(async { tokio::time::timeout(settings.open_wait, open).await });
+        opened.map_err(unavailable)?.map_err(unavailable)
     }
 
     pub(crate) fn request(
