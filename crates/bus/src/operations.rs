@@ -186,6 +186,12 @@ pub struct ClusterView {
     pub problem: Option<String>,
     /// Changes of the lead that it has seen since it started.
     pub leads_seen: u64,
+    /// So many followers must have a record on disk before this member, as a leader, acknowledges it.
+    pub standbys_required: usize,
+    /// Followers that a leader has heard of lately.
+    pub standbys: usize,
+    /// Records that wait for standbys alone.
+    pub records_waiting: u64,
 }
 
 /// Readiness of the server.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use scenarios::http::{HttpClient, HttpResponse};
@@ -19,22 +20,24 @@ use crate::test_platform::TraderClient;
 /// Exit code of a leader that another one has replaced.
 const FENCED: i32 = 6;
 
-struct TestCluster {
-    lab: LabPlatform,
+pub(crate) struct TestCluster {
+    pub(crate) lab: LabPlatform,
     nats: NatsServers,
     ports: BTreeMap<&'static str, u16>,
     folder: TempDir,
+    /// The key `standby` of its file.
+    standby: u8,
 }
 
 impl TestCluster {
-    fn start() -> Self {
+    pub(crate) fn start(standby: u8) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(folder.path());
         let ports = ["a", "b"].into_iter().zip(free_ports(2)).collect();
-        Self { lab: LabPlatform::new("BETA"), nats, ports, folder }
+        Self { lab: LabPlatform::new("BETA"), nats, ports, folder, standby }
     }
 
-    fn data(&self, member: &str) -> PathBuf {
+    pub(crate) fn data(&self, member: &str) -> PathBuf {
         self.folder.path().join(member)
     }
 
@@ -42,18 +45,23 @@ impl TestCluster {
         format!("http://127.0.0.1:{}", self.ports[member])
     }
 
+    pub(crate) fn client(&self, member: &str) -> HttpClient {
+        HttpClient::new((Ipv4Addr::LOCALHOST, self.ports[member]).into())
+    }
+
     /// The cluster file of a member.
-    fn file(&self, member: &str) -> String {
+    pub(crate) fn file(&self, member: &str) -> String {
         self.folder.path().join(format!("{member}.toml")).display().to_string()
     }
 
-    fn launcher(&self, member: &str) -> ServerLauncher {
+    pub(crate) fn launcher(&self, member: &str) -> ServerLauncher {
         let file = PathBuf::from(self.file(member));
         let text = format!(
-            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\n\
+            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\nstandby = {}\n\
              [members]\na = \"{}\"\nb = \"{}\"\n[timing]\ndigestMillis = 1000\n",
             self.nats.servers(),
             self.nats.monitors(),
+            self.standby,
             self.address("a"),
             self.address("b")
         );
@@ -63,14 +71,14 @@ impl TestCluster {
     }
 
     /// A member that begins as a follower, which every member does.
-    fn start_member(&self, member: &str) -> RunningServer {
+    pub(crate) fn start_member(&self, member: &str) -> RunningServer {
         let server = self.launcher(member).start();
         assert!(server.ready_line().contains("\"role\":\"follower\""), "{}", server.ready_line());
         server
     }
 
     /// The segments of a member's journal, byte for byte.
-    fn segments(&self, member: &str) -> BTreeMap<String, Vec<u8>> {
+    pub(crate) fn segments(&self, member: &str) -> BTreeMap<String, Vec<u8>> {
         let files = fs::read_dir(self.data(member).join("journal")).unwrap().map(Result::unwrap);
         let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
         let segments =
@@ -79,13 +87,13 @@ impl TestCluster {
     }
 
     /// How often the venue has an order, by our id.
-    fn orders_at_venue(&self) -> usize {
+    pub(crate) fn orders_at_venue(&self) -> usize {
         self.lab.ledger("orders").len()
     }
 }
 
 /// Ids of open orders, each as often as it is there.
-fn open_orders(client: &mut HttpClient) -> Vec<String> {
+pub(crate) fn open_orders(client: &mut HttpClient) -> Vec<String> {
     let orders = client.get_json("/rest/execution/order");
     let mut ids: Vec<_> =
         orders.as_array().unwrap().iter().map(|order| order["intId"].as_str().unwrap().to_owned()).collect();
@@ -98,7 +106,7 @@ fn health(client: &mut HttpClient, path: &str) -> (u16, String) {
     (status, body)
 }
 
-fn wait_for_health(client: &mut HttpClient, path: &str, status: u16, text: &str) {
+pub(crate) fn wait_for_health(client: &mut HttpClient, path: &str, status: u16, text: &str) {
     let mut last = (0, String::new());
     let look = || {
         last = health(client, path);
@@ -107,7 +115,7 @@ fn wait_for_health(client: &mut HttpClient, path: &str, status: u16, text: &str)
     wait_for(&format!("{path} to become {status} with {text}"), look);
 }
 
-fn place(client: &mut HttpClient, ids: &[&str]) {
+pub(crate) fn place(client: &mut HttpClient, ids: &[&str]) {
     for id in ids {
         place_when_priced(client, &resting(id));
         client.wait_for_status(id, "SUBMITTED");
@@ -134,7 +142,7 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     let (of_leader, of_follower) = (told(leader), told(follower));
     let promised = metrics::promises();
     let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
-    assert_eq!(names.len(), 7);
+    assert_eq!(names.len(), 10);
     names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
     let values = [("rialto_cluster_leader", 1, 0), ("rialto_cluster_lease", 1, 0), ("rialto_cluster_epoch", 2, 2)];
     for (name, of_the_leader, of_the_follower) in values {
@@ -177,7 +185,8 @@ fn expect_leaves(cluster: &TestCluster, member: &str) {
 
 #[test]
 fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_a_follower() {
-    let mut cluster = TestCluster::start();
+    // One of two goes on without the other.
+    let mut cluster = TestCluster::start(0);
     let first = cluster.start_member("a");
     first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
     let mut client = first.client();

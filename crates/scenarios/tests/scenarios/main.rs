@@ -12,6 +12,7 @@ mod scripts_and_names;
 mod statements;
 mod closing;
 mod cluster;
+mod cluster_standby;
 mod http_behaviour;
 mod control;
 mod risk_controls;

@@ -27,6 +27,8 @@ pub struct ClusterConfig {
     pub members: BTreeMap<String, String>,
     /// Whether this member may lead.
     pub eligible: bool,
+    /// So many followers must have a record in their own journals before it counts.
+    pub standby: usize,
     pub log: JetStreamSettings,
     pub timing: ClusterTiming,
 }
@@ -53,6 +55,8 @@ struct ClusterFile {
     monitors: Vec<String>,
     #[serde(default = "yes")]
     eligible: bool,
+    #[serde(default = "one")]
+    standby: usize,
     members: BTreeMap<String, String>,
     login: Option<LoginTable>,
     tls: Option<TlsTable>,
@@ -78,6 +82,10 @@ struct TlsTable {
 
 fn yes() -> bool {
     true
+}
+
+fn one() -> usize {
+    1
 }
 
 #[derive(Deserialize)]
@@ -119,8 +127,8 @@ impl ClusterConfig {
         let mut log = JetStreamSettings::new(file.servers, file.monitors, &file.stream);
         log.login = file.login.and_then(|login| login.read(&mut problems));
         log.tls = file.tls.map(|tls| tls.check(&mut problems));
-        let (member, members, eligible) = (file.member, file.members, file.eligible);
-        problems.none_or(Self { member, members, eligible, log, timing: file.timing.durations() })
+        let (member, members, eligible, standby) = (file.member, file.members, file.eligible, file.standby);
+        problems.none_or(Self { member, members, eligible, standby, log, timing: file.timing.durations() })
     }
 }
 
@@ -139,6 +147,10 @@ fn check_members(file: &ClusterFile, problems: &mut Problems) {
     }
     if !file.members.contains_key(&file.member) {
         problems.add("member", format!("'{}' is not one of members", file.member));
+    }
+    let others = file.members.len().saturating_sub(1);
+    if file.standby > others {
+        problems.add("standby", format!("{} is more than the {others} other members", file.standby));
     }
     let mut addresses = BTreeSet::new();
     for (name, address) in &file.members {
@@ -257,6 +269,9 @@ mod tests {
     fn the_sample_is_a_file_with_every_key_at_its_default() {
         let sample = ClusterConfig::parse(SAMPLE).unwrap();
         assert_eq!((sample.member.as_str(), sample.members.len(), sample.eligible), ("a", 3, true));
+        assert_eq!(sample.standby, 1);
+        assert_eq!(ClusterConfig::parse(&SAMPLE.replace("standby = 1\n", "")).unwrap().standby, 1, "the default");
+        assert_eq!(ClusterConfig::parse(&SAMPLE.replace("standby = 1", "standby = 0")).unwrap().standby, 0);
         assert_eq!((sample.log.servers.len(), sample.log.monitors.len()), (3, 3));
         let bare: String =
             SAMPLE.lines().take_while(|line| !line.starts_with("[timing]")).collect::<Vec<_>>().join("\n");
@@ -267,12 +282,14 @@ mod tests {
     fn every_problem_is_named_with_its_field_and_its_reason() {
         let text = SAMPLE
             .replace("member = \"a\"", "member = \"x\"")
+            .replace("standby = 1", "standby = 3")
             .replace("\"10.0.0.1:4222\"", "\"10.0.0.1\"")
             .replace("http://10.0.0.2:9090", "http://10.0.0.1:9090")
             .replace("http://10.0.0.3:9090", "10.0.0.3:9090")
             .replace("leaseMillis = 2000", "leaseMillis = 700")
             .replace("takeoverMillis = 3000", "takeoverMillis = 800");
         let expected = "member: 'x' is not one of members\n\
+            standby: 3 is more than the 2 other members\n\
             members.b: 'http://10.0.0.1:9090' is the address of another member too\n\
             members.c: '10.0.0.3:9090' is no address such as http://10.0.0.1:9090\n\
             servers: '10.0.0.1' is not host:port\n\

@@ -11,16 +11,21 @@ use std::time::{Duration, Instant};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use ring::digest::{SHA256, digest};
-use storage::replication::{CandidateId, Epoch, LogPosition, ReplicationStatus};
+use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport};
 
 use super::cluster_file::{ClusterConfig, ClusterTiming};
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// A follower that has not been at the end of the log for longer is not ready.
 pub const FOLLOWER_LAG_MAX: Duration = Duration::from_secs(5);
-/// A stop waits for a majority for so long. Then what no majority has is not acknowledged, and stays in the own journal alone.
+/// A stop waits for a majority and for standbys for so long. Then what they do not have is not acknowledged.
 pub const STOP_WITHOUT_MAJORITY_AFTER: Duration = Duration::from_secs(5);
 
+/// A record that a standby has not confirmed for so long, when a stop has waited already, is given up.
+const STANDBY_GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
+
+/// So often a new leader looks whether standbys follow it.
+const LOOK_FOR_STANDBYS_EVERY: Duration = Duration::from_millis(20);
 /// So often it is looked whether a stop was asked for, while a leader starts.
 const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(200);
 
@@ -62,13 +67,14 @@ impl ClusterState {
             members: config.members.iter().map(named).collect(),
             candidate: new_candidate(&config.member)?,
             timing: config.timing,
-            replication: Arc::default(),
+            replication: Arc::new(ReplicationStatus::with_standbys(config.standby)),
             known: Mutex::new(KnownCluster::begin()),
         }))
     }
 
     pub fn view(&self) -> ClusterView {
-        let (replication, known) = (self.replication.state(), self.known());
+        let (replication, standbys) = (self.replication.state(), self.replication.standby_state());
+        let known = self.known();
         let is_leader = known.role == ClusterRole::Leader;
         ClusterView {
             member: self.member.clone(),
@@ -79,8 +85,33 @@ impl ClusterState {
             lag: known.at_end.filter(|_| !is_leader).map(|at| at.elapsed()),
             entry: if is_leader { replication.accepted.0 } else { known.entry.0 },
             has_lease: is_leader && self.holds_lease(),
-            problem: if is_leader { replication.waiting } else { known.problem.clone() },
+            problem: if is_leader { replication.waiting.or(standbys.problem) } else { known.problem.clone() },
+            standbys_required: standbys.required,
+            standbys: standbys.following,
+            records_waiting: standbys.records_waiting,
             leads_seen: known.leads_seen,
+        }
+    }
+
+    /// This member, through all its lives.
+    pub(crate) fn member_id(&self) -> MemberId {
+        MemberId(member_bytes(&self.member))
+    }
+
+    /// What a member says of its own journal. Only members of the file count, and this one is no standby of itself.
+    pub(crate) fn on_standby_report(&self, message: &[u8]) {
+        let is_other =
+            |report: &StandbyReport| report.member != self.member_id() && self.members.contains_key(&report.member.0);
+        if let Some(report) = StandbyReport::decode(message).filter(is_other) {
+            self.replication.confirm(&report);
+        }
+    }
+
+    /// A new leader serves nobody before enough standbys follow it: until then its interfaces of before say why. Returns also where
+    /// the start is over, by a stop or a failure.
+    pub(crate) fn wait_for_standbys(&self, is_over: impl Fn() -> bool) {
+        while !self.replication.standby_state().is_open && !is_over() {
+            thread::sleep(LOOK_FOR_STANDBYS_EVERY);
         }
     }
 
@@ -133,10 +164,11 @@ impl ClusterState {
     }
 
     fn leader_check(&self) -> (bool, String) {
-        let replication = self.replication.state();
+        let (replication, standby_problem) = (self.replication.state(), self.replication.standby_state().problem);
         match (replication.is_fenced, replication.waiting) {
             (true, _) => (false, "another server leads".to_owned()),
             (false, Some(reason)) => (false, format!("no majority has the last frame: {reason}")),
+            (false, None) if standby_problem.is_some() => (false, standby_problem.unwrap_or_default()),
             (false, None) if !self.holds_lease() => (false, "its lease has run out".to_owned()),
             (false, None) => (true, format!("epoch {}, entry {}", self.known().epoch, replication.accepted)),
         }
@@ -157,12 +189,15 @@ impl ClusterState {
         }
     }
 
-    /// A stop begins: a majority that is not there is not waited for for ever.
+    /// A stop begins: a majority or standbys that are not there are not waited for for ever.
     pub(crate) fn limit_stop(&self) {
         let replication = self.replication.clone();
         let give_up = move || {
             thread::sleep(STOP_WITHOUT_MAJORITY_AFTER);
             replication.stop();
+            while !replication.give_up_on_standbys(STANDBY_GIVEN_UP_AFTER) {
+                thread::sleep(LOOK_FOR_STOP_EVERY);
+            }
         };
         if thread::Builder::new().name("cluster-stop".into()).spawn(give_up).is_err() {
             self.replication.stop();

@@ -79,6 +79,10 @@ struct MemberStatus {
     entry: u64,
     lease: bool,
     problem: Option<String>,
+    /// Nothing in the answer of an older build.
+    #[serde(default)]
+    standbys_required: u64,
+    standbys: Option<u64>,
 }
 
 /// Nothing was read yet.
@@ -160,17 +164,21 @@ fn status(members: &[AskedMember]) -> Result<String, ExitFailure> {
 }
 
 fn table(members: &[AskedMember]) -> String {
-    let mut text =
-        format!("{:<16} {:<9} {:>6} {:>10} {:>8} {}\n", "MEMBER", "ROLE", "EPOCH", "ENTRY", "LAG MS", "NOTE");
+    let head = ["ROLE", "EPOCH", "ENTRY", "LAG MS", "STANDBY"];
+    let mut text = format!("{:<16} {} NOTE\n", "MEMBER", columns(head));
     for (name, told) in members {
         let line = match told {
             Ok(told) => told.line(),
-            Err(NoStatus::Silent(reason)) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "silent", "", "", ""),
-            Err(NoStatus::Unclear(reason)) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "unclear", "", "", ""),
+            Err(NoStatus::Silent(reason)) => format!("{} {reason}", columns(["silent", "", "", "", ""])),
+            Err(NoStatus::Unclear(reason)) => format!("{} {reason}", columns(["unclear", "", "", "", ""])),
         };
         writeln!(text, "{name:<16} {line}").expect("a string takes every text");
     }
     text
+}
+
+fn columns([role, epoch, entry, lag, standby]: [&str; 5]) -> String {
+    format!("{role:<9} {epoch:>6} {entry:>10} {lag:>8} {standby:>8}")
 }
 
 impl MemberStatus {
@@ -182,7 +190,11 @@ impl MemberStatus {
             (None, "follower", _) if !self.eligible => "may not lead",
             _ => "",
         };
-        format!("{:<9} {:>6} {:>10} {lag:>8} {note}", self.role, self.epoch, self.entry).trim_end().to_owned()
+        // Those that follow, of those that must have a record before it counts.
+        let standby =
+            self.standbys.map_or(String::new(), |following| format!("{following}/{}", self.standbys_required));
+        let (epoch, entry) = (self.epoch.to_string(), self.entry.to_string());
+        format!("{} {note}", columns([&self.role, &epoch, &entry, &lag, &standby])).trim_end().to_owned()
     }
 
     fn is_ready_to_lead(&self) -> bool {
@@ -197,15 +209,26 @@ impl MemberStatus {
 fn hand_over(cluster: &ClusterConfig, data_dir: &Path) -> Result<String, ExitFailure> {
     let members = ask_all(cluster);
     let own = members.iter().find(|(name, _)| *name == cluster.member).and_then(|(_, told)| told.as_ref().ok());
-    let Some(epoch) = own.filter(|told| told.role == "leader").map(|told| told.epoch) else {
+    let Some((epoch, required)) =
+        own.filter(|told| told.role == "leader").map(|told| (told.epoch, told.standbys_required))
+    else {
         let reason = format!("{} does not lead; call it beside the leader\n{}", cluster.member, table(&members));
         return Err(ExitFailure::new(Exit::Refused, reason));
     };
-    if !members.iter().any(|(_, told)| told.as_ref().is_ok_and(MemberStatus::is_ready_to_lead)) {
+    let is_ready = |(_, told): &&AskedMember| told.as_ref().is_ok_and(MemberStatus::is_ready_to_lead);
+    let ready = members.iter().filter(is_ready).count() as u64;
+    if ready == 0 {
         let reason = format!("no follower is ready to lead, so nothing was stopped\n{}", table(&members));
         return Err(ExitFailure::new(Exit::Refused, reason));
     }
     control::client::hand_over(data_dir)?;
+    // One of them leads, and the others are its standbys.
+    if ready.saturating_sub(1) < required {
+        return Ok(
+            "the leader has stopped; the next one acknowledges orders when this member follows it: start it again\n"
+                .to_owned(),
+        );
+    }
     wait_for_leader(cluster, epoch)
 }
 
@@ -272,7 +295,17 @@ mod tests {
         let (eligible, lease) = (true, role == "leader");
         (
             name.into(),
-            Ok(MemberStatus { role: role.into(), eligible, epoch, lag_millis, entry: 7, lease, problem: None }),
+            Ok(MemberStatus {
+                role: role.into(),
+                eligible,
+                epoch,
+                lag_millis,
+                entry: 7,
+                lease,
+                problem: None,
+                standbys_required: 1,
+                standbys: (role == "leader").then_some(2),
+            }),
         )
     }
 
@@ -281,10 +314,10 @@ mod tests {
         let silent = ("c".to_owned(), Err(NoStatus::Silent("connection refused".to_owned())));
         let members = [member("a", "leader", 3), member("b", "follower", 3), silent];
         let expected = "\
-MEMBER           ROLE       EPOCH      ENTRY   LAG MS NOTE
-a                leader         3          7
+MEMBER           ROLE       EPOCH      ENTRY   LAG MS  STANDBY NOTE
+a                leader         3          7               2/1
 b                follower       3          7       40
-c                silent                               connection refused
+c                silent                                        connection refused
 ";
         assert_eq!(status(&members).unwrap(), expected);
     }

@@ -1,13 +1,15 @@
 //! Connection to the replicated log, and the identity that a new member takes from it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, TryRecvError};
-use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError};
+use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink};
 use storage::journal;
-use storage::replication::{CandidateId, LogError, ReplicatedLog, instance_in};
+use storage::replication::{LogError, ReplicatedLog, instance_in};
 use tracing::{info, warn};
 
+use super::cluster_state::ClusterState;
 use crate::data_dir::DataDir;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -17,14 +19,20 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) type ClusterLog = ReplicatedLog<JetStreamStore>;
 
+/// The log, and the messages between members beside it.
+pub(crate) struct LogConnection {
+    pub(crate) log: ClusterLog,
+    pub(crate) link: MemberLink,
+}
+
 /// Connects, and takes the identity of the journal in the log where this member has no journal yet. Waits for the log; none where a
 /// stop was asked for meanwhile.
 pub(crate) fn open(
     settings: &JetStreamSettings,
-    candidate: CandidateId,
+    cluster: &Arc<ClusterState>,
     data_dir: &mut DataDir,
     stopped: &Receiver<()>,
-) -> Result<Option<ClusterLog>, ExitFailure> {
+) -> Result<Option<LogConnection>, ExitFailure> {
     if data_dir.instance.is_restored() {
         let reason = "a folder that was restored from a backup as a new instance cannot be a member: restore it with --same-instance";
         return Err(ExitFailure::new(Exit::Refused, reason));
@@ -36,7 +44,13 @@ pub(crate) fn open(
     };
     let Some(mut store) = until_stopped(stopped, connect)? else { return Ok(None) };
     let adopted = until_stopped(stopped, || adopt_instance(&mut store, data_dir))?;
-    Ok(adopted.map(|()| ReplicatedLog::new(store, candidate)))
+    if adopted.is_none() {
+        return Ok(None);
+    }
+    let reported = cluster.clone();
+    let link = store.link(move |message| reported.on_standby_report(message));
+    let link = link.map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
+    Ok(Some(LogConnection { log: ReplicatedLog::new(store, cluster.candidate), link }))
 }
 
 /// Whatever it tries, until it succeeds.

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use replication_nats::MemberLink;
 use runtime::FollowerUpdate;
 use storage::replication::{FollowError, Leading, LogError, LogEvent, LogFollower};
 use tracing::info;
@@ -16,8 +17,10 @@ use crate::exit_failure::{Exit, ExitFailure};
 
 /// Entries of one read, each of which is a request.
 const ENTRIES_PER_READ: usize = 64;
-/// Between two looks at the end of the log.
+/// Between two looks at the end of the log, where no entry is announced.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+/// A follower that reads nothing says so often how far its journal is: reports may be lost.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Between two attempts to read a log that does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// Batches of frames that may wait for the engine; then the reader waits.
@@ -25,7 +28,10 @@ pub(crate) const FRAME_BATCHES_MAX: usize = 64;
 
 pub(crate) struct LogMember {
     follower: LogFollower<ClusterLog>,
+    link: MemberLink,
     state: Arc<ClusterState>,
+    /// When the leader was told last how far the own journal is.
+    reported: Option<Instant>,
     /// When the last entry was read, which is later than when it was sent.
     last_entry: Instant,
     /// The leader has stopped in order: nothing goes to a venue in its name any more.
@@ -43,13 +49,16 @@ pub(crate) struct MemberTask {
 enum Look {
     /// More may be there already.
     Read,
+    /// As far as the leader has announced.
+    ReadAnnounced,
     AtEnd,
     Unavailable,
 }
 
 impl LogMember {
-    pub(crate) fn new(follower: LogFollower<ClusterLog>, state: Arc<ClusterState>) -> Self {
-        let member = Self { follower, state, last_entry: Instant::now(), has_resigned: false };
+    pub(crate) fn new(follower: LogFollower<ClusterLog>, link: MemberLink, state: Arc<ClusterState>) -> Self {
+        let (reported, last_entry) = (None, Instant::now());
+        let member = Self { follower, link, state, reported, last_entry, has_resigned: false };
         member.tell_leader();
         member
     }
@@ -62,7 +71,7 @@ impl LogMember {
     pub(crate) fn catch_up(&mut self, is_stopped: impl Fn() -> bool) -> Result<bool, ExitFailure> {
         while !is_stopped() {
             match self.look(&mut |_| true)? {
-                Look::AtEnd => return Ok(true),
+                Look::AtEnd | Look::ReadAnnounced => return Ok(true),
                 Look::Read => {}
                 Look::Unavailable => thread::sleep(RETRY_PAUSE),
             }
@@ -80,7 +89,7 @@ impl LogMember {
                     Some(member) => self = member,
                     None => return Ok(()),
                 },
-                Look::AtEnd => thread::sleep(LOOK_AGAIN_AFTER),
+                Look::AtEnd | Look::ReadAnnounced => self.link.wait_for_announcement(LOOK_AGAIN_AFTER),
                 Look::Unavailable => thread::sleep(RETRY_PAUSE),
             }
         }
@@ -92,7 +101,7 @@ impl LogMember {
         &mut self,
         hand_over: &mut dyn FnMut(Vec<storage::journal::SealedFrame>) -> bool,
     ) -> Result<Look, ExitFailure> {
-        let events = match self.follower.follow(ENTRIES_PER_READ) {
+        let events = match self.follower.follow(self.entries_to_read()) {
             Ok(events) => events,
             Err(FollowError::Log(error @ LogError::Unavailable { .. })) => {
                 self.state.set_problem(error.to_string());
@@ -102,8 +111,11 @@ impl LogMember {
         };
         if events.is_empty() {
             self.state.set_at_end();
+            self.report(REPORT_EVERY);
             return Ok(Look::AtEnd);
         }
+        // Before anything else: the leader waits for it.
+        self.report(Duration::ZERO);
         self.last_entry = Instant::now();
         self.state.set_entry(self.follower.cursor().position());
         events.iter().for_each(|event| self.note_resignation(event));
@@ -116,9 +128,33 @@ impl LogMember {
         };
         let frames: Vec<_> = events.into_iter().filter_map(frame).collect();
         match frames.is_empty() || hand_over(frames) {
+            true if self.follower.cursor().position() == self.link.announced() => {
+                self.state.set_at_end();
+                Ok(Look::ReadAnnounced)
+            }
             true => Ok(Look::Read),
             // The engine has told its own reason.
             false => Err(ExitFailure::new(Exit::Failed, "the follower's engine has ended")),
+        }
+    }
+
+    /// Up to what was announced, so that the end of the log is not asked for while the leader waits for a report.
+    fn entries_to_read(&self) -> usize {
+        let behind = self.link.announced().0.saturating_sub(self.follower.cursor().position().0);
+        match usize::try_from(behind) {
+            Ok(behind @ 1..ENTRIES_PER_READ) => behind,
+            _ => ENTRIES_PER_READ,
+        }
+    }
+
+    /// Tells the leader how far the own journal is, unless that was less than `pause` ago.
+    fn report(&mut self, pause: Duration) {
+        if self.reported.is_some_and(|at| at.elapsed() < pause) {
+            return;
+        }
+        if let Some(report) = self.follower.standby_report(self.state.member_id()) {
+            self.link.report(report.encode());
+            self.reported = Some(Instant::now());
         }
     }
 
@@ -146,7 +182,7 @@ impl LogMember {
 
     /// None where it leads, or shall stop.
     fn lead(self, task: &MemberTask) -> Result<Option<Self>, ExitFailure> {
-        let Self { follower, state, .. } = self;
+        let Self { follower, link, state, .. } = self;
         info!(silent = ?self.last_entry.elapsed(), "no entry came from a leader: trying to lead");
         match follower.lead(&state.replication) {
             Ok(Leading::Leader { journal, end }) => {
@@ -158,7 +194,7 @@ impl LogMember {
             }
             Ok(Leading::Fenced(follower)) => {
                 info!("another server was first");
-                Ok(Some(Self { follower: *follower, state, last_entry: Instant::now(), has_resigned: false }))
+                Ok(Some(Self::new(*follower, link, state)))
             }
             Err(_) if task.stop.load(Ordering::Relaxed) => Ok(None),
             Err(error) => Err(follow_failure(error)),

@@ -109,6 +109,11 @@ impl EngineThread {
         }
     }
 
+    /// Whether it ended by itself.
+    pub(super) fn has_ended(&self) -> bool {
+        !self.ended.is_empty() || self.thread.is_finished()
+    }
+
     pub(super) fn stop(self) -> LiveExit {
         // An engine that ended by itself no longer listens.
         self.stop.try_send(()).unwrap_or(());

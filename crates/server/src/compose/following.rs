@@ -43,7 +43,7 @@ pub(super) fn follow(
     cluster: &Arc<ClusterState>,
 ) -> Result<Option<(Core, FollowerServers)>, ExitFailure> {
     let StartContext { data_dir, stopped, .. } = context;
-    let Some(log) = log_connection::open(&file.log, cluster.candidate, data_dir, stopped)? else { return Ok(None) };
+    let Some(log) = log_connection::open(&file.log, cluster, data_dir, stopped)? else { return Ok(None) };
     // A stop that is seen here is asked for once more below.
     let is_stopped = || !stopped.is_empty();
     let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };

@@ -126,7 +126,7 @@ fn serve_core(
     let read_model = core.read_model.clone();
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
     let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
-    follower.into_iter().for_each(FollowerServers::close);
+    leave_following(leader.as_deref().zip(follower), || !stopped.is_empty() || engine.has_ended());
     let administration = Administration::open(config, &data_dir, &engine, audit)?;
     let access = administration.access.clone();
     let is_first_start = startup_commands::is_first_start(&engine.bus);
@@ -181,6 +181,14 @@ fn serve_core(
     let is_running = ended.is_none();
     administration
         .stop_around(is_running, || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
+}
+
+/// Those who ask are answered by the interfaces of before until the leader has the standbys that it needs.
+fn leave_following(leader: Option<(&ClusterState, FollowerServers)>, is_over: impl Fn() -> bool) {
+    if let Some((cluster, follower)) = leader {
+        cluster.wait_for_standbys(is_over);
+        follower.close();
+    }
 }
 
 fn no_thread(error: std::io::Error) -> ExitFailure {

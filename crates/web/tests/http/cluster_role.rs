@@ -23,6 +23,9 @@ fn server(role: ClusterRole, leader: Option<&str>) -> TestServer {
         has_lease: role == ClusterRole::Leader,
         problem: None,
         leads_seen: 1,
+        standbys_required: 1,
+        standbys: 2,
+        records_waiting: 0,
     });
     TestServer::with_program(FakeOperations { cluster, ..FakeOperations::default() }, |_| Ok(Answer::Done))
 }
@@ -64,9 +67,9 @@ fn only_a_leader_and_a_server_alone_are_leaders() {
 #[test]
 fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
     let follower = server(ClusterRole::Follower, Some(LEADER)).get("/health/cluster");
-    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null}"#;
+    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"standbysRequired":1,"standbys":null}"#;
     assert!(follower.contains(expected), "{follower}");
     let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/health/cluster");
-    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null}"#;
+    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"standbysRequired":0,"standbys":null}"#;
     assert!(alone.contains(expected), "{alone}");
 }

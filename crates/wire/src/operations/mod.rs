@@ -111,6 +111,8 @@ value_object! {
         entry: Option<u64>,
         lease: bool,
         problem: Option<&'a str>,
+        standbysRequired: u64,
+        standbys: Option<u64>,
     }
 }
 

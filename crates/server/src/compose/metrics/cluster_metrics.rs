@@ -12,6 +12,9 @@ use crate::cluster::cluster_state::ClusterState;
 
 const LAG_HELP: &str = "For how long a follower has not been at the end of the replicated log";
 const TAKES_PART_HELP: &str = "1 where the member reads or leads the replicated log, 0 where it cannot";
+const REQUIRED_HELP: &str = "Followers that must have a record on disk before the leader acknowledges it";
+const STANDBYS_HELP: &str = "Followers that this leader has heard of in the last 5 s";
+const WAITING_HELP: &str = "Records that the leader and the log have, and too few followers";
 const LEADS_HELP: &str = "Changes of the lead that this member has seen since it started";
 
 pub(super) struct ClusterCollector(pub(super) Arc<ClusterState>);
@@ -31,6 +34,9 @@ impl Collector for ClusterCollector {
             ("cluster_epoch", "The epoch of the lead that this member knows", view.epoch),
             ("cluster_log_entry", "The last entry of the replicated log that it has read or appended", view.entry),
             ("cluster_takes_part", TAKES_PART_HELP, u64::from(view.problem.is_none())),
+            ("cluster_standbys_required", REQUIRED_HELP, view.standbys_required as u64),
+            ("cluster_standbys", STANDBYS_HELP, view.standbys as u64),
+            ("cluster_records_waiting", WAITING_HELP, view.records_waiting),
         ];
         for (name, help, value) in gauges {
             encode_gauge(&mut encoder, name, help, value)?;

@@ -14,7 +14,7 @@ use tracing::info;
 
 use super::recovered_core::{Core, recovery_failure};
 use crate::cluster::cluster_state::ClusterState;
-use crate::cluster::log_connection::ClusterLog;
+use crate::cluster::log_connection::{ClusterLog, LogConnection};
 use crate::cluster::log_member::{LogMember, follow_failure};
 use crate::config::Config;
 use crate::data_dir::DataDir;
@@ -46,12 +46,12 @@ impl FollowingCore {
     pub(crate) fn recover(
         config: &Config,
         data_dir: &DataDir,
-        log: ClusterLog,
+        LogConnection { log, link }: LogConnection,
         cluster: &Arc<ClusterState>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Self>, ExitFailure> {
         let follower = open_journal(config, data_dir, log, cluster)?;
-        let mut member = LogMember::new(follower, cluster.clone());
+        let mut member = LogMember::new(follower, link, cluster.clone());
         if !member.catch_up(is_stopped)? {
             return Ok(None);
         }

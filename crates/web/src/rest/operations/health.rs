@@ -55,6 +55,8 @@ const ALONE: ClusterVO<'static> = ClusterVO {
     entry: None,
     lease: true,
     problem: None,
+    standbysRequired: 0,
+    standbys: None,
 };
 
 fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
@@ -69,6 +71,8 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
         entry: Some(view.entry).filter(|entry| *entry > 0),
         lease: view.has_lease,
         problem: view.problem.as_deref(),
+        standbysRequired: view.standbys_required as u64,
+        standbys: (view.role == ClusterRole::Leader).then_some(view.standbys as u64),
     }
 }
 
