@@ -18,8 +18,7 @@ mod head;
 mod maintenance;
 mod recovery;
 mod replicator;
-mod durability;
-mod release_gate;
+mod release;
 mod writer;
 mod spare;
 mod shared;
@@ -37,7 +36,6 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
-pub use durability::DurabilityEvent;
 pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 #[cfg(test)]
 pub(crate) use format::floor::write as write_floor;
@@ -56,7 +54,8 @@ pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_hea
 pub use maintenance::prune::{PruneLimits, PruneStop, Pruned, prune, prune_on};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
 pub use reader::{JournalReader, chain_at, input_time};
-pub(crate) use release_gate::ReleaseGate;
+pub use release::durability::DurabilityEvent;
+pub(crate) use release::release_gate::ReleaseGate;
 pub use replicator::FrameReplicator;
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
 pub use sealed_journal::SealedJournal;
@@ -67,9 +66,9 @@ pub use writer::JournalWorker;
 use crate::file_system::{FileSystem, OsFileSystem, create_folder};
 use crate::lock::DataDirLock;
 use crate::{Loss, StorageError};
-use durability::DurabilityNotifier;
 use format::frame::{self, BATCH_BYTES_MAX, FrameBuilder};
 use head::HeadFile;
+use release::durability::DurabilityNotifier;
 use scan::JournalScan;
 use shared::JournalShared;
 use spare::{SpareAllocator, SpareOnDemand, SpareSource};

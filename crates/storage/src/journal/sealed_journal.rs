@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::format::chain::InstanceId;
 use super::format::frame::JournalFrame;
 use super::format::sealed_frame::{FrameChain, SealedFrame};
-use super::release_gate::ReleaseGate;
+use super::release::release_gate::ReleaseGate;
 use super::replicator::FrameReplicator;
 use super::writer::JournalWriter;
 use super::{Journal, JournalMonitor};

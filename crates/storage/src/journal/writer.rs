@@ -12,14 +12,14 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use domain::PlantedBug;
 
-use super::durability::{DurabilityEvent, DurabilityNotifier};
 use super::format::chain::{ChainAnchor, ChainHash, InstanceId};
 use super::format::frame::{FRAME_HEAD_BYTES, FrameBuilder};
 use super::format::record::JournalBatch;
 use super::format::sealed_frame::{SealedFrame, SegmentHeaderBytes};
 use super::format::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::head::HeadFile;
-use super::release_gate::ReleaseGate;
+use super::release::durability::{DurabilityEvent, DurabilityNotifier};
+use super::release::release_gate::ReleaseGate;
 use super::replicator::FrameReplicator;
 use super::shared::JournalShared;
 use super::spare::{SpareSegment, SpareSource};

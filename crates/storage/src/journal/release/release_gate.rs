@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::durability::{DurabilityEvent, DurabilityNotifier};
-use super::shared::JournalShared;
+use crate::journal::shared::JournalShared;
 
 pub(crate) struct ReleaseGate {
     shared: Arc<JournalShared>,
@@ -41,7 +41,7 @@ pub(crate) struct HeldRecords {
 }
 
 impl ReleaseGate {
-    pub(super) fn new(shared: Arc<JournalShared>, notifier: DurabilityNotifier, start: u64) -> Self {
+    pub(crate) fn new(shared: Arc<JournalShared>, notifier: DurabilityNotifier, start: u64) -> Self {
         let state = GateState {
             start,
             committed: start,
@@ -54,7 +54,7 @@ impl ReleaseGate {
     }
 
     /// This disk and the log have everything up to here.
-    pub(super) fn commit(&self, sequence: u64) {
+    pub(crate) fn commit(&self, sequence: u64) {
         let mut state = self.lock();
         state.committed = sequence;
         self.release(&mut state);
@@ -86,7 +86,7 @@ impl ReleaseGate {
     }
 
     /// The journal has failed, and has said so: no other event may follow.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.lock().is_closed = true;
     }
 
