@@ -1,6 +1,6 @@
 //! Messages between members beside the log, over core NATS: the leader announces entries, followers report how far their journals are.
 //!
-//! Both may be lost, late or repeated: nobody concludes more from an announcement than that it is worth a look, and a report can
+//! Both may be lost, late or repeated: a follower concludes no more from an announcement than that it is worth a look, and a report can
 //! only say too little. Of several that wait for the connection, the newest is sent.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
