@@ -1,6 +1,6 @@
 //! Rules of `trim`.
 
-use storage::replication::{Epoch, LogError, LogPosition};
+use storage::replication::{Epoch, LogError, LogOutcome, LogPosition};
 
 use super::stories::{
     accepted, ensure, expect, expect_journal, frames_in, leader, read_all, read_from, read_until_fault,
@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "a reader behind the trimmed part is told where the log begins", check: told },
     Rule { name: "a reader ahead of the trimmed part, and the leader, go on", check: go_on },
     Rule { name: "what this process does not know to be accepted is not trimmed", check: too_far },
+    Rule { name: "only who leads trims", check: leader_alone },
     Rule { name: "the last entry stays, so that a candidate can lead behind it", check: last_stays },
 ];
 
@@ -40,8 +41,18 @@ fn too_far(lab: &mut dyn LogLab) -> Verdict {
     let mut client = leader(lab, 3)?;
     let too_far = |below, known| Err(LogError::TrimTooFar { below: LogPosition(below), known: LogPosition(known) });
     expect("trim behind the end", &client.log.trim(LogPosition(5)), &too_far(5, 4))?;
-    let mut stranger = lab.connect();
-    expect("trim by a client that has read nothing", &stranger.log.trim(LogPosition(2)), &too_far(2, 0))?;
+    expect_journal(lab, 3)
+}
+
+fn leader_alone(lab: &mut dyn LogLab) -> Verdict {
+    let mut old = leader(lab, 3)?;
+    let mut reader = lab.connect();
+    let cursor = read_all(&mut reader)?.1;
+    expect("trim by a reader", &reader.log.trim(LogPosition(2)), &Err(LogError::NotLeading))?;
+    accepted("lead", &reader.log.lead(Epoch(2), &cursor), 5)?;
+    let fenced = old.log.append(&frames()[3]);
+    ensure(matches!(fenced, LogOutcome::Fenced { .. }), "the old leader is fenced", &fenced)?;
+    expect("trim by a leader that was fenced", &old.log.trim(LogPosition(2)), &Err(LogError::NotLeading))?;
     expect_journal(lab, 3)
 }
 

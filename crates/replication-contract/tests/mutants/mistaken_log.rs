@@ -36,6 +36,8 @@ pub(crate) enum LogMistake {
     /// A fault is the end.
     FaultIsTheEnd,
     TrimsAnything,
+    /// Whoever has read an entry trims it.
+    TrimsWithoutLead,
 }
 
 impl LogMistake {
@@ -56,6 +58,7 @@ impl LogMistake {
         Self::ReadsTooMany,
         Self::FaultIsTheEnd,
         Self::TrimsAnything,
+        Self::TrimsWithoutLead,
     ];
 }
 
@@ -239,6 +242,9 @@ impl<S: LogStore + Clone> QuorumLog for MistakenLog<S> {
     fn trim(&mut self, below: LogPosition) -> Result<(), LogError> {
         match self.sound.trim(below) {
             Err(LogError::TrimTooFar { .. }) if self.mistake == LogMistake::TrimsAnything => {
+                self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })
+            }
+            Err(LogError::NotLeading) if self.mistake == LogMistake::TrimsWithoutLead => {
                 self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })
             }
             outcome => outcome,

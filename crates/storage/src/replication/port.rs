@@ -24,7 +24,7 @@ pub trait QuorumLog {
     /// the chain and the epoch. Good entries before a bad one are delivered; the next call answers with the fault.
     fn read(&mut self, cursor: &mut LogCursor, entries_max: usize) -> Result<Vec<LogEvent>, LogError>;
 
-    /// Removes the entries below a position. The last entry that this handle knows always stays.
+    /// Removes the entries below a position. Only a leader may, and the last entry that it knows always stays.
     fn trim(&mut self, below: LogPosition) -> Result<(), LogError>;
 }
 
@@ -80,6 +80,8 @@ pub enum LogError {
     Bad { position: LogPosition, fault: EntryFault },
     /// The log cannot be read or trimmed now.
     Unavailable { reason: String },
+    /// Only who leads trims: a reader does not know what others have read.
+    NotLeading,
     /// More would be trimmed than this handle knows to be accepted.
     TrimTooFar { below: LogPosition, known: LogPosition },
 }
@@ -115,6 +117,7 @@ impl fmt::Display for LogError {
             Self::Gap { position, next } => write!(f, "entry {position} is missing, entry {next} is there"),
             Self::Bad { position, fault } => write!(f, "entry {position} cannot be used: {fault}"),
             Self::Unavailable { reason } => write!(f, "the log does not answer: {reason}"),
+            Self::NotLeading => f.write_str("the log is trimmed by its leader alone"),
             Self::TrimTooFar { below, known } => {
                 write!(f, "entries below {below} cannot be trimmed, only those below {known}")
             }

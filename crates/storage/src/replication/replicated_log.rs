@@ -148,6 +148,9 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
     }
 
     fn trim(&mut self, below: LogPosition) -> Result<(), LogError> {
+        if self.leadership.is_none() {
+            return Err(LogError::NotLeading);
+        }
         if below > self.known {
             return Err(LogError::TrimTooFar { below, known: self.known });
         }
