@@ -39,7 +39,7 @@ fn expect_nothing_is_acknowledged(cluster: &TestCluster, leader: &RunningServer,
     let entry = || status_of(cluster, "a")["entry"].as_u64().unwrap();
     let shut_at = entry();
     wait_for("the leader to prove its lead meanwhile", || (entry() >= shut_at + PULSES_TO_TAKEOVER).then_some(()));
-    let has_lease = || (status_of(cluster, "a")["lease"] == Value::from(true)).then_some(());
+    let has_lease = || (status_of(cluster, "a")["lease"] == true).then_some(());
     wait_for("the leader to hold its lease", has_lease);
     let status = cluster.launcher("a").run_without_folder(&["ha", "status", &cluster.file("a")]);
     assert!(status.to_string().contains(NO_STANDBY), "{status}");
