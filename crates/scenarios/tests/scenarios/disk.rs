@@ -74,7 +74,8 @@ fn a_disk_that_does_not_answer_is_told_and_nothing_is_acknowledged() {
     let killed = client.post("/rest/risk/kill", r#"{"scope":"PLATFORM"}"#).unwrap();
     assert_eq!(told(&killed), (503, "journal-stalled".into(), false), "it is taken, and not acknowledged");
     assert_eq!(client.get("/health/ready").unwrap().status, 503);
-    assert!(server.log().contains("the journal's disk does not answer"), "{}", server.log());
+    let is_told = || server.log().contains("the journal's disk does not answer").then_some(());
+    wait_for("the log to tell of the disk", is_told);
     meddler.kill(server);
     let server = desk.start();
     let mut client = server.client();

@@ -107,12 +107,12 @@ value_object! {
         eligible: bool,
         epoch: Option<u64>,
         leader: Option<&'a str>,
-        lagMillis: Option<u64>,
+        lagMillis: Option<usize>,
         entry: Option<u64>,
         lease: bool,
         problem: Option<&'a str>,
-        standbysRequired: u64,
-        standbys: Option<u64>,
+        standbysRequired: usize,
+        standbys: Option<usize>,
     }
 }
 

@@ -67,12 +67,12 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
         // Both begin at 1.
         epoch: Some(view.epoch).filter(|epoch| *epoch > 0),
         leader: view.leader.as_deref(),
-        lagMillis: view.lag.map(|lag| u64::try_from(lag.as_millis()).unwrap_or(u64::MAX)),
+        lagMillis: view.lag.map(|lag| usize::try_from(lag.as_millis()).unwrap_or(usize::MAX)),
         entry: Some(view.entry).filter(|entry| *entry > 0),
         lease: view.has_lease,
         problem: view.problem.as_deref(),
-        standbysRequired: view.standbys_required as u64,
-        standbys: (view.role == ClusterRole::Leader).then_some(view.standbys as u64),
+        standbysRequired: view.standbys_required,
+        standbys: (view.role == ClusterRole::Leader).then_some(view.standbys),
     }
 }
 
