@@ -354,7 +354,7 @@ impl EngineLink {
 impl ReportSink for EngineLink {
     fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
         match &mut said {
-            ReportKind::Inquiry(answer) => answer.dead_after = self.fence.of_order(answer.order),
+            ReportKind::Inquiry(answer) => answer.dead_after = self.fence.of_answer(answer),
             ReportKind::OpenOrders(page) => page.dead_after = self.fence.of_all(),
             ReportKind::Line { line: LineKind::Prices, up: false, .. } => self.send_gaps(),
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use domain::report::{AdapterCapabilities, RequestTiming};
+use domain::report::{AdapterCapabilities, InquiryAnswer, InquiryResult, RequestTiming};
 use domain::{Instruction, OrderId, Timestamp};
 
 use crate::venue::SendOutcome;
@@ -12,9 +12,16 @@ pub(crate) struct RequestFence {
     /// `None` where there is no bound.
     life_millis: Option<i64>,
     /// The instant of each request that can still take effect, in the order of sending.
-    requests: VecDeque<(Timestamp, OrderId)>,
+    requests: VecDeque<SentRequest>,
     /// A process before this one may have sent requests until this one began.
     started: Option<Timestamp>,
+}
+
+struct SentRequest {
+    at: Timestamp,
+    order: OrderId,
+    /// A submission or a replace; a cancel places nothing.
+    places: bool,
 }
 
 impl RequestFence {
@@ -36,26 +43,28 @@ impl RequestFence {
             return;
         };
         let Some(life_millis) = self.life_millis else { return };
-        while self.requests.front().is_some_and(|(sent_at, _)| sent_at.plus_millis(life_millis) < at) {
+        while self.requests.front().is_some_and(|sent| sent.at.plus_millis(life_millis) < at) {
             self.requests.pop_front();
         }
         if !matches!(sending, SendOutcome::NotSent(_)) {
-            self.requests.push_back((at, order.id));
+            let places = !matches!(instruction, Instruction::Cancel(_));
+            self.requests.push_back(SentRequest { at, order: order.id, places });
         }
     }
 
-    /// After it no request on the order can take effect.
-    pub(crate) fn of_order(&self, order: OrderId) -> Option<Timestamp> {
-        let newest = self.requests.iter().rev().find(|(_, of)| *of == order);
-        self.dead_after(newest)
+    /// After it no request can change what the venue answered: an order that it does not know can only be placed.
+    pub(crate) fn of_answer(&self, answer: &InquiryAnswer) -> Option<Timestamp> {
+        let is_found = matches!(answer.result, InquiryResult::Found(..));
+        let counts = |sent: &&SentRequest| sent.order == answer.order && (is_found || sent.places);
+        self.dead_after(self.requests.iter().rev().find(counts))
     }
 
     pub(crate) fn of_all(&self) -> Option<Timestamp> {
         self.dead_after(self.requests.back())
     }
 
-    fn dead_after(&self, request: Option<&(Timestamp, OrderId)>) -> Option<Timestamp> {
-        let newest = request.map(|(sent_at, _)| *sent_at).or(self.started)?;
+    fn dead_after(&self, request: Option<&SentRequest>) -> Option<Timestamp> {
+        let newest = request.map(|sent| sent.at).or(self.started)?;
         self.life_millis.map(|millis| newest.plus_millis(millis))
     }
 }
@@ -64,7 +73,7 @@ impl RequestFence {
 mod tests {
     use std::sync::Arc;
 
-    use domain::report::RefusesRepeatedIds;
+    use domain::report::{RefusesRepeatedIds, VenueOrder, VenueOrderState};
 
     use super::*;
 
@@ -77,6 +86,12 @@ mod tests {
             request_timing: timing,
             ..AdapterCapabilities::default()
         })
+    }
+
+    fn of_order(fence: &RequestFence, id: u64, result: InquiryResult) -> Option<i64> {
+        let as_of = Timestamp(0);
+        let answer = InquiryAnswer { order: OrderId(id), as_of, dead_after: None, result, other_legs: None };
+        fence.of_answer(&answer).map(|at| at.nanos_since(Timestamp(0)) / 1_000_000)
     }
 
     fn submit(fence: &mut RequestFence, millis: i64, id: u64, sending: &SendOutcome) {
@@ -92,7 +107,7 @@ mod tests {
         submit(&mut fence, 2_000, 1, &SendOutcome::Sent);
         submit(&mut fence, 3_000, 2, &SendOutcome::Unknown { reason: "cut".into(), dead_after: None });
         submit(&mut fence, 4_000, 3, &SendOutcome::NotSent("full".into()));
-        let of = |fence: &RequestFence| [1, 2, 3].map(|id| millis(fence.of_order(OrderId(id))));
+        let of = |fence: &RequestFence| [1, 2, 3].map(|id| of_order(fence, id, InquiryResult::NotFound));
         assert_eq!(of(&fence), [Some(7_000), Some(8_000), Some(6_000)]);
         assert_eq!(millis(fence.of_all()), Some(8_000));
         // The first two can no longer take effect, so only the start is remembered of them.
@@ -106,10 +121,23 @@ mod tests {
         let mut endless = fence(Some(RequestTiming { life_millis: None, read_lag_millis: 0 }));
         endless.start(Timestamp(0));
         submit(&mut endless, 1, 1, &SendOutcome::Sent);
-        assert_eq!((endless.of_order(OrderId(1)), endless.of_all()), (None, None));
+        assert_eq!((of_order(&endless, 1, InquiryResult::NotFound), endless.of_all()), (None, None));
         let mut immediate = fence(None);
         assert_eq!(immediate.of_all(), None);
         submit(&mut immediate, 1, 1, &SendOutcome::Sent);
-        assert_eq!(immediate.of_order(OrderId(1)), Some(Timestamp(0).plus_millis(1)));
+        assert_eq!(of_order(&immediate, 1, InquiryResult::NotFound), Some(1));
+    }
+
+    #[test]
+    fn a_cancel_cannot_place_an_order_that_the_venue_does_not_know() {
+        let mut fence = fence(Some(RequestTiming { life_millis: Some(5_000), read_lag_millis: 100 }));
+        submit(&mut fence, 1_000, 1, &SendOutcome::Sent);
+        let order = Arc::new(samples::order(1));
+        fence.record(Timestamp(0).plus_millis(3_000), &Instruction::Cancel(order.clone()), &SendOutcome::Sent);
+        let (terms, state) = (order.terms.clone(), VenueOrderState::Live);
+        let seen = VenueOrder { order: order.id, ext_id: None, terms, state, reason: None };
+        let found = InquiryResult::Found(seen, vec![]);
+        assert_eq!(of_order(&fence, 1, InquiryResult::NotFound), Some(6_000));
+        assert_eq!(of_order(&fence, 1, found), Some(8_000));
     }
 }

@@ -37,8 +37,11 @@ pub(crate) const STATUS_REQUESTS_MAX: usize = 1_024;
 /// Lines that are queued for the message log; more are dropped and counted.
 pub(crate) const LOG_LINES_MAX: usize = 65_536;
 
-/// Interval of the search for orders to be cancelled after a disconnect, until none is left.
+/// Interval of the search for orders to be cancelled after a disconnect, until none is left; also the pause before the
+/// first repetition of a refused cancel. Each further one is twice as long.
 pub(crate) const CANCEL_RETRY_SECONDS: u64 = 1;
+/// No pause between two cancels of one order is longer.
+pub(crate) const CANCEL_RETRY_MAX_SECONDS: u64 = 30;
 
 /// Interval of the credential check of logged-on clients.
 pub(crate) const CREDENTIAL_CHECK_SECONDS: u64 = 1;

@@ -126,8 +126,8 @@ pub struct InquiryAnswer {
     /// When the venue was asked, by our clock: the answer is not older.
     #[n(1)]
     pub as_of: Timestamp,
-    /// After it no request on the order that was sent so far can take effect; absent where that is not known. Set by
-    /// the adapter host.
+    /// After it no request on the order that was sent so far can take effect; absent where that is not known. Where the
+    /// venue does not know the order, only requests that place it count. Set by the adapter host.
     #[n(2)]
     pub dead_after: Option<Timestamp>,
     /// What the venue knows of it.

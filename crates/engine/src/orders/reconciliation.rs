@@ -214,6 +214,8 @@ impl Trading {
         publish_order(moment, &order, OrderChange::plain(ExecType::DoubtResolved), out);
         out.warn("order-sent-again", format!("order {}: never reached the venue and is sent again", order.int_id));
         self.start_venue_timeout(moment, order.id);
+        // An answer to an earlier question says nothing about this request.
+        self.inquiries.change(order.id, |inquiry| inquiry.dead_after = inquiry.dead_after.max(Some(moment.at)));
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
     }
 

@@ -187,7 +187,8 @@ impl Trading {
         self.orders.record_rejection(step, &request, report.order, reason);
         let order = self.orders.change(report.order, |order| {
             order.pending = settled(std::mem::take(&mut order.pending), event);
-            order.in_doubt = false;
+            // What the venue says to a request does not tell whether it has an order that it never accepted.
+            order.in_doubt &= order.state == BaseState::PendingNew;
             order.reason = Some(reason.clone());
             order.changed_at = report.moment.at;
         });

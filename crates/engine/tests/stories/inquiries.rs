@@ -188,6 +188,51 @@ fn an_unknown_outcome_names_the_instant_after_which_absence_counts() {
 }
 
 #[test]
+fn cancels_that_are_refused_do_not_keep_an_order_open_that_never_arrived() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue lost 1
+         cancel 1
+         venue refuses-cancel 1
+         open
+         wait 1
+         clock
+         cancel 1
+         wait 1
+         venue refuses-cancel 1
+         venue missed 1 ago 1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue lost 1
+                1 OPEN (time-out)
+            cancel 1
+                1 PENDING_CANCEL (time-out)
+                to SIM-A: cancel 1
+            venue refuses-cancel 1
+                1 OPEN (too late)
+            open
+                1 OPEN 0 of 100 LimitOrder in doubt
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            cancel 1
+                1 PENDING_CANCEL (too late)
+                to SIM-A: cancel 1
+            wait 1
+            venue refuses-cancel 1
+                1 OPEN (too late)
+            venue missed 1 ago 1
+                1 REJECTED (the order never reached the venue)
+            order 1
+                1 REJECTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
 fn an_order_is_never_sent_again_by_an_inquiry_and_a_late_arrival_is_an_alarm() {
     check(
         "place 1 buy 100 AAPL @ 10

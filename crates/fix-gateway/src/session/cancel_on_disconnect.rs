@@ -1,6 +1,7 @@
 //! Cancel on disconnect: open orders are cancelled after a grace period unless the client logs on again. After a
 //! restart the period begins at start-up.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,19 +9,42 @@ use bus::{InFlightPermit, Inbox};
 use domain::command::CancelOrder;
 use domain::order::PendingRequest;
 use domain::query::Filter;
-use domain::{Answer, Caller, Command, CommandEnvelope, Order, Query, Source, Text, TimeInForce};
+use domain::{Answer, Caller, Command, CommandEnvelope, Order, OrderId, Query, Source, Text, TimeInForce};
 use fix::{CancelOnDisconnect, GatewaySettings};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::command_submission::Waits;
-use crate::limits::CANCEL_RETRY_SECONDS;
+use crate::limits::{CANCEL_RETRY_MAX_SECONDS, CANCEL_RETRY_SECONDS};
 
 /// A client, and what it may have left behind.
 pub(crate) struct Absent {
     pub(crate) inbox: Inbox,
     pub(crate) comp_id: Text,
     pub(crate) waits: Waits,
+}
+
+/// When each order may be cancelled again: a venue that refuses is asked less and less often.
+#[derive(Default)]
+struct CancelRetries(BTreeMap<OrderId, CancelRetry>);
+
+struct CancelRetry {
+    at: Instant,
+    pause: Duration,
+}
+
+impl CancelRetries {
+    /// Whether the order is cancelled now; the next time is after twice the pause.
+    fn is_due(&mut self, order: OrderId, now: Instant) -> bool {
+        let first = CancelRetry { at: now, pause: Duration::from_secs(CANCEL_RETRY_SECONDS) };
+        let retry = self.0.entry(order).or_insert(first);
+        let is_due = retry.at <= now;
+        if is_due {
+            retry.at = now + retry.pause;
+            retry.pause = (retry.pause * 2).min(Duration::from_secs(CANCEL_RETRY_MAX_SECONDS));
+        }
+        is_due
+    }
 }
 
 /// Runs until the session's task ends, which holds the other end of `present`.
@@ -43,12 +67,13 @@ pub(crate) async fn run(absent: Absent, rules: GatewaySettings, mut present: wat
 impl Absent {
     /// A venue may be away too, and an order may still wait for room, so it is tried until nothing is left.
     async fn cancel_all(&self, which: CancelOnDisconnect, present: &mut watch::Receiver<bool>) {
+        let mut retries = CancelRetries::default();
         while !*present.borrow_and_update() {
             // Before the question: what was handed over by then is in front of it.
             let is_all_there = !self.waits.is_so();
             match self.affected_orders(which).await {
                 Some(orders) if orders.is_empty() && is_all_there => return,
-                Some(orders) => self.cancel(&orders).await,
+                Some(orders) => self.cancel(&orders, &mut retries).await,
                 None => {}
             }
             sleep(Duration::from_secs(CANCEL_RETRY_SECONDS)).await;
@@ -64,8 +89,11 @@ impl Absent {
         Some(orders.into_iter().filter(|order| is_affected(order, &self.comp_id, which)).collect())
     }
 
-    async fn cancel(&self, orders: &[Arc<Order>]) {
+    async fn cancel(&self, orders: &[Arc<Order>], retries: &mut CancelRetries) {
         for order in orders.iter().filter(|order| needs_cancel(order)) {
+            if !retries.is_due(order.id, Instant::now()) {
+                continue;
+            }
             tracing::info!(session = %self.comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
             let command = Command::Cancel(CancelOrder::new(order.int_id.clone()));
             let user = Some("cancel on disconnect".into());
@@ -145,6 +173,26 @@ mod tests {
         assert_eq!(asked, ["open orders".to_owned(), format!("cancel {}", order.int_id)]);
         assert_eq!(next_asked(&lanes, &[]).await, "open orders");
         over.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cancel_that_is_refused_again_and_again_is_repeated_after_ever_longer_pauses() {
+        let ((inbox, lanes), waits) = (inbox(), Waits::default());
+        let (_here, mut present) = watch::channel(false);
+        let absent = Absent { inbox, comp_id: "DESK".into(), waits };
+        let began = Instant::now();
+        tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &mut present).await });
+        let open = [Arc::new(Order { source: Source::Fix("DESK".into()), ..samples::order(1) })];
+        let mut cancelled = Vec::new();
+        while cancelled.len() < 8 {
+            if next_asked(&lanes, &open).await.starts_with("cancel") {
+                cancelled.push(began.elapsed().as_secs());
+            }
+        }
+        let pauses: Vec<u64> = cancelled.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        // It is looked every second or so; the pauses themselves are 1, 2, 4, 8, 16, 30, 30.
+        let limits = [1..=2, 2..=4, 4..=6, 8..=10, 16..=18, 30..=32, 30..=32];
+        assert!(pauses.iter().zip(limits).all(|(pause, limit)| limit.contains(pause)), "{pauses:?}");
     }
 
     #[test]

@@ -453,8 +453,7 @@ impl SimulatedRun {
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
             evidence.no_leg_stays()?;
-            // An order whose request may still arrive is cancelled in vain, again and again, and was seen open after that time.
-            if self.machine.traits.cancels_on_disconnect && !self.machine.has_late_requests {
+            if self.machine.traits.cancels_on_disconnect {
                 evidence.no_order_outlives_its_connection(self.rested)?;
             }
             evidence.no_order_outlives_its_day(self.rested)?;

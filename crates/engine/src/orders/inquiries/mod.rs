@@ -195,14 +195,25 @@ impl Trading {
 
     /// Whether every request on the order has taken effect by the instant of the answer, or never will.
     fn is_conclusive(&self, order: &Order, answer: &InquiryAnswer) -> bool {
+        order.changed_at <= answer.as_of && self.are_requests_over(order, answer)
+    }
+
+    /// Whether the venue does not have the order and never will. Cancels of an order that it has not accepted, and their
+    /// refusals, change nothing about that: whoever cancels again and again must not keep it open.
+    fn is_absent(&self, order: &Order, answer: &InquiryAnswer) -> bool {
+        let is_unplaced = order.state == BaseState::PendingNew && order.pending.replace().is_none();
+        (is_unplaced || order.changed_at <= answer.as_of) && self.are_requests_over(order, answer)
+    }
+
+    fn are_requests_over(&self, order: &Order, answer: &InquiryAnswer) -> bool {
         let of_unknown = self.inquiries.get(order.id).and_then(|inquiry| inquiry.dead_after);
         let fence = answer.dead_after.map(|fence| of_unknown.map_or(fence, |unknown| unknown.max(fence)));
-        order.changed_at <= answer.as_of && self.adapters.proves_absence(&order.adapter, answer.as_of, fence)
+        self.adapters.proves_absence(&order.adapter, answer.as_of, fence)
     }
 
     /// Returns whether it proves that the venue does not have the order.
     fn on_not_found(&mut self, moment: Moment, order: &Order, answer: &InquiryAnswer, out: &mut Outbox) -> bool {
-        if !order.is_open() || self.waiting_orders.contains(order.id) || !self.is_conclusive(order, answer) {
+        if !order.is_open() || self.waiting_orders.contains(order.id) || !self.is_absent(order, answer) {
             return false;
         }
         let report = OrderReport { moment, order: order.id, ext_at: None };

@@ -250,6 +250,7 @@ impl StoryEngine {
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
+            ["missed", seconds, "ago", id] => self.not_found(id, seconds.parse().unwrap(), Some(0)),
             ["found", seconds, "ago", parts @ ..] => self.answer(parts, seconds.parse().unwrap(), Some(0)),
             // A request may still take effect for so many seconds, or nobody knows how long.
             ["misses", id, "with-requests-for", seconds] => self.not_found(id, 0, seconds.parse().ok()),
