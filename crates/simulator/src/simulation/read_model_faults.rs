@@ -17,7 +17,8 @@ impl SimulatedRun {
     pub(super) fn damage_row(&mut self, draw: u64, until: i64) {
         let Some(sequence) = self.machine.read_model.damage_row(draw) else { return };
         self.trace.line(format_args!("events of input {sequence} cannot be read any more"));
-        self.bad_row = Some(sequence);
+        // Several may be bad at a time: the copy must be older than all of them.
+        self.bad_row = Some(self.bad_row.map_or(sequence, |other| other.min(sequence)));
         self.bad_row_until = until;
     }
 
