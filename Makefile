@@ -84,7 +84,7 @@ kill: build ## kill the server 1,000 times under load over REST, FIX, topics and
 kill-faults: build ## the same at venues that lose, double and reorder reports and lose requests: kills meet reconciliation (KILLS=, RIALTO_SEED=)
 	RIALTO_FAULT_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_while_it_reconciles -- --nocapture
 
-kill-years: build ## kill the server while it writes snapshots, backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
+kill-years: build ## kill the server while it writes snapshots, and backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
 	scripts/kill-years.py $(RIALTO) $(or $(KILLS),50) $(RIALTO_SEED)
 
 kill-binance: build ## kill server, venue lab and line 1,000 times while orders are on their way to Binance spot, under faults of the lab (KILLS=, RIALTO_SEED=)

@@ -68,3 +68,4 @@ mod in_doubt;
 mod lines;
 mod lost_reports;
 mod kill;
+mod killed_commands;
