@@ -10,6 +10,7 @@ use domain::admin::{AdminRecord, AdminState};
 use minicbor::bytes::ByteVec;
 
 use super::operation::LedgerOperation;
+use super::record_map::RecordMap;
 use crate::StorageError;
 use crate::journal::{self, JournalReader};
 
@@ -80,7 +81,7 @@ pub fn read_admin_records(
 
 /// Where there is nothing of administration, it is as it always was. Otherwise it is a list, which builds that know nothing of
 /// administration cannot read: they would let everybody in.
-pub(super) fn encode_export(streams: &BTreeMap<&str, BTreeMap<u64, &ByteVec>>, admin: &AdminState) -> Vec<u8> {
+pub(super) fn encode_export(streams: &BTreeMap<&str, &RecordMap>, admin: &AdminState) -> Vec<u8> {
     let encoded =
         if *admin == AdminState::default() { minicbor::to_vec(streams) } else { minicbor::to_vec((streams, admin)) };
     encoded.expect("a vector takes every byte")

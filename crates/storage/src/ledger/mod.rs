@@ -12,6 +12,7 @@ mod tests;
 
 mod admin;
 mod operation;
+mod record_map;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -28,6 +29,7 @@ use minicbor::bytes::ByteVec;
 use admin::AdminFollower;
 pub use admin::{SequencedAdminRecord, admin_record, read_admin_records};
 use operation::LedgerOperation;
+use record_map::RecordMap;
 
 /// A longer record is refused.
 pub const LEDGER_RECORD_BYTES_MAX: usize = 1 << 20;
@@ -63,7 +65,7 @@ impl JournalLedger {
         Ok(())
     }
 
-    /// Everything that is durable. The records are shared, not copied, so that the caller waits neither for copying nor
+    /// Everything that is durable. The records are shared in parts, not copied, so that the caller waits neither for copying nor
     /// for encoding.
     pub fn snapshot(&self) -> LedgerStreams {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -76,10 +78,7 @@ impl JournalLedger {
     /// Restores an exported ledger; it is unchanged where the bytes cannot be decoded.
     pub fn import(&self, exported: &[u8]) -> Result<(), String> {
         let (streams, admin) = admin::decode_export(exported)?;
-        let shared = |entries: BTreeMap<u64, ByteVec>| {
-            LedgerStream::from_entries(entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect())
-        };
-        let streams = streams.into_iter().map(|(name, entries)| (name, shared(entries))).collect();
+        let streams = streams.into_iter().map(|(name, entries)| (name, LedgerStream::from_entries(entries))).collect();
         *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerStreams { streams, admin };
         Ok(())
     }
@@ -144,23 +143,19 @@ impl LedgerStreams {
     pub fn record_seq_num(&mut self, origin: &MessageOrigin) {
         let held = self.streams.entry(seq_num_stream(&origin.session)).or_default();
         held.insert(origin.seq_num, ByteVec::from(Vec::new()));
-        let highest = held.entries.last_key_value().map_or(origin.seq_num, |(number, _)| *number);
+        let highest = held.entries.last().map_or(origin.seq_num, |(number, _)| number);
         held.remove_below(highest);
     }
 
     /// As [`JournalLedger::import`] reads it.
     pub fn encode(&self) -> Vec<u8> {
         let streams: BTreeMap<_, _> =
-            self.streams.iter().map(|(name, stream)| (name.as_str(), by_key(&stream.entries))).collect();
+            self.streams.iter().map(|(name, stream)| (name.as_str(), &stream.entries)).collect();
         if PlantedBug::ForgetUsers.is_planted() {
             return admin::encode_export(&streams, &AdminState::default());
         }
         admin::encode_export(&streams, &self.admin)
     }
-}
-
-fn by_key(entries: &BTreeMap<u64, Arc<ByteVec>>) -> BTreeMap<u64, &ByteVec> {
-    entries.iter().map(|(key, bytes)| (*key, &**bytes)).collect()
 }
 
 impl Ledger for JournalLedger {
@@ -179,13 +174,13 @@ impl Ledger for JournalLedger {
         // An empty range is no range for the map.
         let Some(held) = streams.streams.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
         let found = held.entries.range(keys).take(limit);
-        found.map(|(key, bytes)| LedgerRecord { key: *key, bytes: bytes.to_vec() }).collect()
+        found.map(|(key, bytes)| LedgerRecord { key, bytes: bytes.to_vec() }).collect()
     }
 
     fn last(&self, stream: &str) -> Option<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        let (key, bytes) = streams.streams.get(stream)?.entries.last_key_value()?;
-        Some(LedgerRecord { key: *key, bytes: bytes.to_vec() })
+        let (key, bytes) = streams.streams.get(stream)?.entries.last()?;
+        Some(LedgerRecord { key, bytes: bytes.to_vec() })
     }
 
     fn truncate_before(&self, stream: &str, key: u64) -> Result<ReplyReceiver, InboxError> {
@@ -207,15 +202,16 @@ fn refused(bytes: usize) -> ReplyReceiver {
 
 #[derive(Default, Clone)]
 struct LedgerStream {
-    entries: BTreeMap<u64, Arc<ByteVec>>,
+    entries: RecordMap,
     bytes: usize,
     /// Whether the drop of the oldest records was logged.
     is_limit_logged: bool,
 }
 
 impl LedgerStream {
-    fn from_entries(entries: BTreeMap<u64, Arc<ByteVec>>) -> Self {
-        let bytes = entries.values().map(|bytes| cost(bytes)).sum();
+    fn from_entries(entries: BTreeMap<u64, ByteVec>) -> Self {
+        let bytes = entries.values().map(cost).sum();
+        let entries = entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect();
         Self { entries, bytes, is_limit_logged: false }
     }
 
@@ -226,9 +222,7 @@ impl LedgerStream {
     }
 
     fn remove_below(&mut self, key: u64) {
-        let kept = self.entries.split_off(&key);
-        let forgotten = std::mem::replace(&mut self.entries, kept);
-        self.bytes -= forgotten.values().map(|bytes| cost(bytes)).sum::<usize>();
+        self.bytes -= self.entries.remove_below(key).iter().map(|bytes| cost(bytes)).sum::<usize>();
     }
 
     fn enforce_limit(&mut self, name: &str) {

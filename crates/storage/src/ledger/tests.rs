@@ -213,3 +213,20 @@ fn a_build_that_knows_no_users_cannot_read_a_snapshot_with_users() {
     session.commit();
     assert!(!as_before(&session.book.export()));
 }
+
+/// However the messages came there: the bytes are those of ordered maps, as every release wrote and reads them.
+#[test]
+fn an_export_has_the_bytes_of_ordered_maps() {
+    let session = LedgerFixture::new();
+    [300, 1, 64, 63, 128, 7].into_iter().for_each(|key| session.send(key, &format!("report {key}")));
+    session.send(7, "report 7 again");
+    session.book.append("FIX.4.4:FUND", 9, b"of another").unwrap();
+    session.book.truncate_before("FIX.4.4:BANK", 7).unwrap();
+    session.commit();
+    let bank = [(7, "report 7 again"), (63, "report 63"), (64, "report 64"), (128, "report 128"), (300, "report 300")];
+    let stream = |records: &[(u64, &str)]| -> BTreeMap<u64, ByteVec> {
+        records.iter().map(|(key, report)| (*key, ByteVec::from(report.as_bytes().to_vec()))).collect()
+    };
+    let expected = BTreeMap::from([("FIX.4.4:BANK", stream(&bank)), ("FIX.4.4:FUND", stream(&[(9, "of another")]))]);
+    assert_eq!(session.book.export(), minicbor::to_vec(&expected).unwrap());
+}
