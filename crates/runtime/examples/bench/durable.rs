@@ -100,7 +100,7 @@ impl LiveBench {
         let (parts, recovered) = parts(&lock, &inbox, lanes, outlets, feed.clone(), stopped)?;
         let journal = parts.journal.monitor();
         let options = LiveOptions {
-            snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
+            snapshots: runtime::SnapshotSchedule::every_inputs(SNAPSHOT_EVERY_INPUTS),
             journal_ticks: false,
             flag_silence: true,
             build: env!("CARGO_PKG_VERSION").into(),

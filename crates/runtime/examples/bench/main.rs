@@ -1,7 +1,8 @@
 //! The trading core against its targets, on this machine, in one table.
 //!
-//! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md defines each figure.
+//! `cargo run --release -p runtime --example bench [-- FIGURE… [--journal-gigabytes N]]`; docs/benchmarks.md defines each figure.
 
+mod options;
 mod workload;
 mod backup;
 mod durable;
@@ -14,27 +15,28 @@ mod years;
 use std::error::Error;
 use std::path::Path;
 
+use options::BenchOptions;
 use table::Row;
 
-type Measure = fn(&Path) -> Result<Vec<Row>, Box<dyn Error>>;
+type Measure = fn(&Path, &BenchOptions) -> Result<Vec<Row>, Box<dyn Error>>;
 
 /// Groups of figures by name; each may use a folder of its own.
 const FIGURES: [(&str, Measure); 6] = [
-    ("orders", |_| Ok(memory::orders().into())),
-    ("ticks", |_| Ok(vec![memory::ticks()])),
-    ("durable", durable::rows),
-    ("start", start::rows),
-    ("years", years::rows),
-    ("pause", |_| Ok(years::pauses())),
+    ("orders", |_, _| Ok(memory::orders().into())),
+    ("ticks", |_, _| Ok(vec![memory::ticks()])),
+    ("durable", |folder, _| durable::rows(folder)),
+    ("start", |folder, _| start::rows(folder)),
+    ("years", |folder, options| years::rows(folder, options.journal_bytes)),
+    ("pause", |_, _| years::pauses()),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let options = BenchOptions::parse(std::env::args().skip(1), &FIGURES.map(|(name, _)| name))?;
     println!("{}; journal.sync = {}; load average {}", machine::name(), durable::SYNC, machine::load_average());
     let mut rows = Vec::new();
     for (name, measure) in FIGURES {
-        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
-            rows.extend(measure(scratch()?.path())?);
+        if options.wants(name) {
+            rows.extend(measure(scratch()?.path(), &options)?);
         }
     }
     table::print(&rows);

@@ -1,9 +1,10 @@
 //! One row for each figure: what was measured, what we aim at, and what stands beside it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 pub(crate) struct Row {
-    what: &'static str,
+    what: Cow<'static, str>,
     measured: String,
     aim: String,
     verdict: String,
@@ -15,7 +16,7 @@ impl Row {
     pub(crate) fn rate(what: &'static str, per_second: f64, aim: f64, beside: String) -> Self {
         let verdict = verdict(per_second / aim);
         Self {
-            what,
+            what: what.into(),
             measured: format!("{}/s", thousands(per_second)),
             aim: format!("{}/s", thousands(aim)),
             verdict,
@@ -24,19 +25,25 @@ impl Row {
     }
 
     /// Less is better.
-    pub(crate) fn time(what: &'static str, taken: Duration, aim: Duration, beside: String) -> Self {
+    pub(crate) fn time(what: impl Into<Cow<'static, str>>, taken: Duration, aim: Duration, beside: String) -> Self {
         let verdict = verdict(aim.as_secs_f64() / taken.as_secs_f64());
-        Self { what, measured: format!("{taken:.1?}"), aim: format!("< {aim:.1?}"), verdict, beside }
+        Self { what: what.into(), measured: format!("{taken:.1?}"), aim: format!("< {aim:.1?}"), verdict, beside }
     }
 
     pub(crate) fn mib(what: &'static str, mib: f64, aim: f64, beside: String) -> Self {
         let verdict = verdict(aim / mib);
-        Self { what, measured: format!("{mib:.1} MiB"), aim: format!("< {aim:.0} MiB"), verdict, beside }
+        Self { what: what.into(), measured: format!("{mib:.1} MiB"), aim: format!("< {aim:.0} MiB"), verdict, beside }
     }
 
     /// What the machine does at the same time, to hold the others against.
     pub(crate) fn yardstick(what: &'static str, taken: Duration, beside: String) -> Self {
-        Self { what, measured: format!("{taken:.1?}"), aim: "–".into(), verdict: "to compare".into(), beside }
+        Self {
+            what: what.into(),
+            measured: format!("{taken:.1?}"),
+            aim: "–".into(),
+            verdict: "to compare".into(),
+            beside,
+        }
     }
 }
 
@@ -52,7 +59,7 @@ pub(crate) fn print(rows: &[Row]) {
     };
     line(["figure", "measured", "aim", "of the aim", "beside it"]);
     for row in rows {
-        line([row.what, &row.measured, &row.aim, &row.verdict, &row.beside]);
+        line([&row.what, &row.measured, &row.aim, &row.verdict, &row.beside]);
     }
 }
 

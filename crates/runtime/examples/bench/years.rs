@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use domain::{Command, Input, SeededRng, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::RetiredIndex;
 use storage::journal::{
     self, AppendError, DurabilityEvent, InstanceId, Journal, JournalBatch, JournalOptions, JournalRecord, SyncMode,
 };
 use storage::lock::DataDirLock;
+use storage::{JournalLedger, RetiredIndex};
 
 use crate::table::{Row, percentile, thousands};
 use crate::{backup, memory, start, workload};
@@ -20,8 +20,6 @@ type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 const TIMES: [u64; 3] = [1, 10, 100];
 
-/// The smallest journal; the largest is a hundred times as long.
-const JOURNAL_BYTES: u64 = 20 << 20;
 /// A backup is taken of the journal of this length.
 const BACKUP_TIMES: u64 = 10;
 /// A record that recovery passes over, as deliveries to strategies are.
@@ -33,6 +31,9 @@ const SEQUENCES_SKIPPED: u64 = 100_000_000;
 const START_AIM: u32 = 2;
 
 const OPEN_ORDERS: u64 = 1_000;
+/// Messages of one FIX session, and their length; the most that fit into what is kept of a session.
+const SESSION_MESSAGES: [u64; 2] = [600, 60_000];
+const MESSAGE_BYTES: usize = 200;
 const SNAPSHOTS: usize = 15;
 const PAUSE_AIM: Duration = Duration::from_millis(2);
 
@@ -41,8 +42,8 @@ const RETIRED_AIM_MIB: f64 = 9.54;
 const SEED: u64 = 5;
 const INSTANCE: InstanceId = InstanceId(*b"years on a node!");
 
-pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
-    let mut rows = starts(folder)?;
+pub(crate) fn rows(folder: &Path, journal_bytes: u64) -> BenchResult<Vec<Row>> {
+    let mut rows = starts(folder, journal_bytes)?;
     for times in TIMES {
         rows.push(retired(&folder.join("retired"), RETIRED_ORDERS * times)?);
     }
@@ -50,19 +51,19 @@ pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
 }
 
 /// The release binary, from the newest snapshot, with older segments that it does not read.
-fn starts(folder: &Path) -> BenchResult<Vec<Row>> {
-    const NAMES: [&str; 3] = ["start, journal of 20 MiB", "start, journal of 200 MiB", "start, journal of 2 GiB"];
+fn starts(folder: &Path, longest: u64) -> BenchResult<Vec<Row>> {
     let (mut rows, mut first) = (Vec::new(), None);
-    for (name, times) in NAMES.into_iter().zip(TIMES) {
+    for times in TIMES {
         let data = folder.join("data");
+        let bytes = longest / TIMES[2] * times;
         start::serve(&data)?;
-        fill(&data, JOURNAL_BYTES * times)?;
+        fill(&data, bytes)?;
         let (with_replay, _) = start::serve(&data)?;
         let taken = (0..3).map(|_| start::serve(&data).map(|(taken, _)| taken)).collect::<BenchResult<Vec<_>>>()?;
         let taken = taken.into_iter().min().unwrap_or_default();
         let aim = *first.get_or_insert(taken) * START_AIM;
         rows.push(Row::time(
-            name,
+            format!("start, journal of {} MiB", thousands((bytes >> 20) as f64)),
             taken,
             aim,
             format!("best of 3; {with_replay:.1?} where the snapshot is before all of it"),
@@ -106,7 +107,7 @@ fn append(journal: &mut Journal, mut batch: JournalBatch) -> BenchResult<()> {
     Ok(())
 }
 
-pub(crate) fn pauses() -> Vec<Row> {
+pub(crate) fn pauses() -> BenchResult<Vec<Row>> {
     let open = TIMES.map(|times| {
         let orders = OPEN_ORDERS * times;
         let name = match orders {
@@ -118,25 +119,38 @@ pub(crate) fn pauses() -> Vec<Row> {
     });
     let traded = OPEN_ORDERS * TIMES[2];
     let traded = pause("snapshot pause, 100,000 filled orders", traded, &with_orders(traded, true));
-    open.into_iter().chain([traded]).collect()
+    let sessions = SESSION_MESSAGES.map(session_pause).into_iter().collect::<BenchResult<Vec<_>>>()?;
+    Ok(open.into_iter().chain([traded]).chain(sessions).collect())
+}
+
+/// The copy of what the Ledger has of a FIX session, which the loop makes for the same snapshot.
+fn session_pause(messages: u64) -> BenchResult<Row> {
+    let ledger = JournalLedger::new(bus::inbox::inbox().0);
+    for number in 1..=messages {
+        ledger.apply(number, &storage::ledger::record("FIX.4.4:BANK", number, &[0xa5; MESSAGE_BYTES]))?;
+    }
+    let name = format!("snapshot pause, {} FIX messages", thousands(messages as f64));
+    Ok(pause_row(name, messages, || ledger.snapshot(), |copy| copy.encode().len()))
 }
 
 /// What stops the loop: the copy of the state. Another thread encodes and writes it.
 fn pause(name: &'static str, orders: u64, engine: &Engine) -> Row {
+    pause_row(name.into(), orders, || engine.snapshot(), |copy| copy.encode_state().len())
+}
+
+fn pause_row<T>(name: String, items: u64, copy: impl Fn() -> T, encoded: impl Fn(&T) -> usize) -> Row {
     let mut times = Vec::with_capacity(SNAPSHOTS);
     let mut bytes = 0;
     for _ in 0..SNAPSHOTS {
         let begun = Instant::now();
-        let copy = engine.snapshot();
+        let copied = copy();
         times.push(begun.elapsed());
-        bytes = copy.encode_state().len();
+        bytes = encoded(&copied);
     }
     times.sort_unstable();
-    let (longest, per_order) = (times.last().copied().unwrap_or_default(), bytes as u64 / orders);
-    let beside = format!(
-        "longest {longest:.1?} of {SNAPSHOTS}; {} bytes of snapshot, {per_order} an order",
-        thousands(bytes as f64)
-    );
+    let (longest, each) = (times.last().copied().unwrap_or_default(), bytes as u64 / items);
+    let beside =
+        format!("longest {longest:.1?} of {SNAPSHOTS}; {} bytes of snapshot, {each} each", thousands(bytes as f64));
     Row::time(name, percentile(&times, 50), PAUSE_AIM, beside)
 }
 
