@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use domain::command::{CancelOrder, GenericEvent, MarketDataSubscription, ReferenceChange, RestatedFields};
-use domain::{Command, Event, PublishedEvent, ReferenceUpdate, SecurityId, StrategyId};
+use domain::report::SessionState;
+use domain::risk::{RiskScope, TradingState};
+use domain::{AdapterName, Command, Event, PublishedEvent, ReferenceUpdate, SecurityId, StrategyId};
 use runtime::strategies::StrategyDelivery;
 
 use crate::harness::{BusHarness, OTHER, STOCK, STRATEGY};
@@ -31,6 +33,8 @@ promises!(
     after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_comes_twice,
     many_events_come_all_and_in_order,
     after_a_cut_no_change_of_reference_data_is_missing,
+    after_a_cut_no_change_of_a_session_or_trading_state_is_missing,
+    after_a_cut_of_the_server_s_own_connection_no_halt_is_missing,
 );
 
 fn events(heard: &[StrategyDelivery]) -> impl Iterator<Item = &PublishedEvent> {
@@ -214,6 +218,61 @@ fn after_a_cut_no_change_of_reference_data_is_missing<R: BusTransport>() {
     assert_eq!(symbols_after(&changed(&heard)), BTreeMap::from(expected.clone()));
     let last = &changed(&heard).last().unwrap().data.securities;
     assert!(last.values().map(|security| (security.id.0, security.symbol.to_string())).eq(expected));
+}
+
+/// Sessions, trading states and bookings, as they were heard.
+fn changes(heard: &[StrategyDelivery]) -> Vec<String> {
+    let told = events(heard).filter_map(|published| match &published.event {
+        Event::Session(change) => Some(format!("{} {:?}", change.adapter, change.state)),
+        Event::TradingState(change) => Some(format!("{:?}", change.state)),
+        Event::Transaction(booked) => Some(booked.price.to_string()),
+        _ => None,
+    });
+    told.collect()
+}
+
+fn set_state(server: &BusHarness, state: TradingState) {
+    let reply = server.command(Command::SetTradingState { scope: RiskScope::Platform, state, reason: None });
+    assert!(reply.outcome.is_ok(), "{reply:?}");
+}
+
+fn announce(server: &BusHarness, state: SessionState) {
+    let adapter = AdapterName::new("SIM", None);
+    assert!(server.command(Command::AnnounceSession { adapter, state }).outcome.is_ok());
+}
+
+fn after_a_cut_no_change_of_a_session_or_trading_state_is_missing<R: BusTransport>() {
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    announce(&server, SessionState::Connected);
+    let mut heard = road.receive_until(|heard| changes(heard).len() == 1);
+    road.cut(&mut || {
+        announce(&server, SessionState::Disconnected);
+        server.credit(STRATEGY, 1);
+        set_state(&server, TradingState::Halted);
+        server.credit(STRATEGY, 2);
+        announce(&server, SessionState::LoggedOn);
+    });
+    set_state(&server, TradingState::Active);
+    server.credit(STRATEGY, 3);
+    heard.extend(road.receive_until(|heard| changes(heard).contains(&"3".to_owned())));
+    let expected = ["SIM Connected", "SIM Disconnected", "1", "Halted", "2", "SIM LoggedOn", "Active", "3"];
+    assert_eq!(changes(&heard), expected);
+}
+
+fn after_a_cut_of_the_server_s_own_connection_no_halt_is_missing<R: BusTransport>() {
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    let (mut heard, mut expected) = (vec![], vec![]);
+    for round in 1..=3_i64 {
+        set_state(&server, TradingState::Halted);
+        road.cut_server();
+        set_state(&server, TradingState::Active);
+        server.credit(STRATEGY, round);
+        expected.extend(["Halted".to_owned(), "Active".to_owned(), round.to_string()]);
+        heard.extend(road.receive_until(|heard| changes(heard).last() == expected.last()));
+    }
+    assert_eq!(changes(&heard), expected);
 }
 
 /// More than are sent ahead of what was taken.

@@ -1,7 +1,9 @@
 //! What only a network needs: both ends of one build, a command that is sent twice, a command that comes too late.
 
 use domain::command::{CancelOrder, GenericEvent, ReferenceChange, StrategyPhase};
-use domain::{Command, EventClass, Timestamp};
+use domain::report::SessionState;
+use domain::risk::{RiskScope, TradingState};
+use domain::{AdapterName, Command, EventClass, Timestamp};
 use runtime::strategies::protocol::{Resume, ServerMessage, StrategyRequestBody};
 
 use crate::harness::BusHarness;
@@ -140,9 +142,8 @@ fn resumed(broker: &OpenBroker, run: u64) -> RawStrategyClient {
     after
 }
 
-/// The welcome was written before the change, and what is replayed are events of the strategy alone.
-#[test]
-fn a_change_of_reference_data_while_a_process_awaits_its_replay_comes_with_it() {
+/// The welcome was written before the change, and history has events of orders alone.
+fn comes_with_the_replay(class: EventClass, change: Command) {
     let server = BusHarness::open();
     let broker = OpenBroker::before(&server);
     let mut other = RawStrategyClient::of(&broker, "OTHER");
@@ -154,10 +155,28 @@ fn a_change_of_reference_data_while_a_process_awaits_its_replay_comes_with_it() 
     let history = server.hold_history();
     let mut after = resumed(&broker, run);
     assert!(matches!(after.answer(), ServerMessage::Welcome { is_resumed: true, .. }));
-    server.change_reference(ReferenceChange::Security(samples::stock(2, "TWO")));
-    let is_change = |message: &ServerMessage| matches!(message, ServerMessage::Event { class, .. } if *class == EventClass::Reference as u8);
-    // One that awaits nothing has it at once, so the bridge has it for both.
+    let changed = server.command(change).sequence;
+    let is_change = |message: &ServerMessage| matches!(message, ServerMessage::Event { sequence, class: told, .. } if (*sequence, *told) == (changed, class as u8));
+    // One that awaits nothing has it at once, so the server has it for both.
     other.until(is_change);
     drop(history);
     after.until(is_change);
+}
+
+#[test]
+fn a_change_of_reference_data_while_a_process_awaits_its_replay_comes_with_it() {
+    let change = ReferenceChange::Security(samples::stock(2, "TWO"));
+    comes_with_the_replay(EventClass::Reference, Command::Reference(vec![change]));
+}
+
+#[test]
+fn a_halt_while_a_process_awaits_its_replay_comes_with_it() {
+    let (scope, state) = (RiskScope::Platform, TradingState::Halted);
+    comes_with_the_replay(EventClass::TradingState, Command::SetTradingState { scope, state, reason: None });
+}
+
+#[test]
+fn a_change_of_a_session_while_a_process_awaits_its_replay_comes_with_it() {
+    let (adapter, state) = (AdapterName::new("SIM", None), SessionState::LoggedOn);
+    comes_with_the_replay(EventClass::Session, Command::AnnounceSession { adapter, state });
 }

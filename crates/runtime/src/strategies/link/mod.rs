@@ -1,11 +1,12 @@
 //! Strategy link: delivery guarantees, the same in process and over the network.
 //!
 //! Prices are delivered at most once, and the newest of a security may replace older ones that were not acknowledged
-//! yet. Events of the strategy's own orders, positions and cash are delivered at least once to the link and once to the
-//! strategy, in the order of their sequence; after a gap they are replayed from its start. A command is answered or
+//! yet. Events of the strategy's own orders, positions and cash, of sessions and of trading states are delivered at least once to
+//! the link and once to the strategy, in the order of their sequence; after a gap they are replayed from its start. A command is answered or
 //! refused, once, and its key (the id of its order) makes a retry harmless.
 
 pub(crate) mod strategy_queue;
+mod unrecorded_events;
 pub(crate) mod local_link;
 pub(crate) mod reply_collector;
 mod dispatcher;

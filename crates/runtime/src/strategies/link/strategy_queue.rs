@@ -9,6 +9,7 @@ use domain::command::StrategyPhase;
 use domain::{Event, PublishedEvent, SecurityId, StrategyId};
 use strategy::{CommandRejection, PriceHistory};
 
+use super::unrecorded_events::{UNRECORDED_MAX, UnrecordedEvents};
 use super::{LinkLost, StrategyDelivery};
 
 /// Events that may wait and are never dropped; with one more the strategy is disconnected.
@@ -30,6 +31,9 @@ struct QueueState {
     prices: VecDeque<PublishedEvent>,
     refused: Vec<CommandRejection>,
     is_replay: bool,
+    /// Replays that are announced and have not come: until the last one events wait, because older ones come before them.
+    replays_awaited: usize,
+    unrecorded: UnrecordedEvents,
     phase: Option<(StrategyPhase, Arc<PriceHistory>)>,
     /// Since when the strategy has been processing its last deliveries.
     busy_since: Option<Instant>,
@@ -74,10 +78,25 @@ impl StrategyQueue {
         self.available.notify_one();
     }
 
-    /// Replays missed events, before all newer waiting ones.
-    pub(crate) fn replay(&self, missed: &[PublishedEvent]) {
+    /// A process has reconnected, and [`Self::replay`] follows: events from now on wait for it.
+    pub(crate) fn await_replay(&self) {
+        self.lock().replays_awaited += 1;
+    }
+
+    /// Replays missed events, before all newer waiting ones: those that history has, and from here those that it does not have.
+    pub(crate) fn replay(&self, after: u64, missed: &[PublishedEvent]) {
         let mut waiting = self.lock();
-        waiting.is_replay = true;
+        waiting.replays_awaited = waiting.replays_awaited.saturating_sub(1);
+        // A process that has reconnected once more needs no more than the replay that follows.
+        if waiting.replays_awaited == 0 {
+            waiting.replay(after, missed);
+            self.available.notify_one();
+        }
+    }
+
+    /// Events of an earlier run, for a new one.
+    pub(crate) fn push_missed(&self, missed: &[PublishedEvent]) {
+        let mut waiting = self.lock();
         for published in missed {
             waiting.push_event(published);
         }
@@ -187,6 +206,17 @@ impl QueueState {
         true
     }
 
+    fn replay(&mut self, after: u64, missed: &[PublishedEvent]) {
+        let Some(unrecorded) = self.unrecorded.take_after(after) else {
+            let reason = format!("it missed more than {UNRECORDED_MAX} changes of sessions and trading states");
+            return self.disconnect(Disconnect { reason, may_reconnect: true });
+        };
+        self.is_replay = true;
+        for published in unrecorded.iter().chain(missed) {
+            self.push_event(published);
+        }
+    }
+
     /// The first reason counts.
     fn disconnect(&mut self, cut: Disconnect) {
         if self.disconnect.is_none() {
@@ -197,9 +227,8 @@ impl QueueState {
     }
 
     fn is_empty(&self) -> bool {
-        self.events.is_empty()
-            && self.conflated.is_empty()
-            && self.prices.is_empty()
+        let has_events = !self.events.is_empty() || !self.conflated.is_empty() || !self.prices.is_empty();
+        (!has_events || self.replays_awaited > 0)
             && self.refused.is_empty()
             && !self.is_replay
             && self.phase.is_none()
@@ -208,13 +237,20 @@ impl QueueState {
 
     fn drain(&mut self, into: &mut Vec<StrategyDelivery>) {
         into.extend(self.refused.drain(..).map(|refused| StrategyDelivery::Refused(Box::new(refused))));
-        into.extend(std::mem::take(&mut self.is_replay).then_some(StrategyDelivery::Replay));
+        if self.replays_awaited == 0 {
+            into.extend(std::mem::take(&mut self.is_replay).then_some(StrategyDelivery::Replay));
+            self.drain_events(into);
+        }
+        into.extend(self.phase.take().map(|(phase, history)| StrategyDelivery::Enter(phase, history)));
+    }
+
+    fn drain_events(&mut self, into: &mut Vec<StrategyDelivery>) {
         let mut events: Vec<PublishedEvent> = self.events.drain(..).chain(self.prices.drain(..)).collect();
         events.extend(std::mem::take(&mut self.conflated).into_values());
         // What one input caused stays in the order in which it was caused.
         events.sort_by_key(|published| published.sequence);
+        events.iter().for_each(|published| self.unrecorded.keep(published));
         into.extend(events.into_iter().map(StrategyDelivery::Event));
-        into.extend(self.phase.take().map(|(phase, history)| StrategyDelivery::Enter(phase, history)));
     }
 }
 
@@ -277,6 +313,50 @@ mod tests {
         }
         assert_eq!(heard(&queue), [2, 5, 6]);
         assert_eq!(heard(&queue), [0; 0]);
+    }
+
+    /// The last one is published while the replay reads history, which may or may not have it.
+    #[test]
+    fn what_happens_between_a_reconnect_and_its_replay_comes_behind_it_in_order() {
+        let queue = StrategyQueue::new(OWN);
+        queue.await_replay();
+        queue.push(&cash(8, OWN));
+        assert_eq!(heard(&queue), [0; 0]);
+        queue.replay(4, &[cash(5, OWN), cash(7, OWN)]);
+        assert_eq!(heard(&queue), [0, 5, 7, 8], "0 is the mark of the replay");
+    }
+
+    #[test]
+    fn a_process_that_reconnects_twice_gets_the_second_replay_alone() {
+        let queue = StrategyQueue::new(OWN);
+        queue.await_replay();
+        queue.await_replay();
+        queue.replay(4, &[cash(5, OWN)]);
+        queue.push(&cash(9, OWN));
+        assert_eq!(heard(&queue), [0; 0]);
+        queue.replay(6, &[cash(7, OWN)]);
+        assert_eq!(heard(&queue), [0, 7, 9]);
+    }
+
+    #[test]
+    fn a_halt_that_was_delivered_and_missed_comes_with_the_replay() {
+        let change = domain::risk::TradingStateChange {
+            scope: domain::risk::RiskScope::Platform,
+            state: domain::risk::TradingState::Halted,
+            at: Timestamp(0),
+            reason: None,
+            changed_by: None,
+        };
+        let halt = PublishedEvent { sequence: 6, at: Timestamp(0), event: Event::TradingState(Arc::new(change)) };
+        let queue = StrategyQueue::new(OWN);
+        queue.push(&cash(3, OWN));
+        queue.push(&halt);
+        assert_eq!(heard(&queue), [3, 6]);
+        for _ in 0..2 {
+            queue.await_replay();
+            queue.replay(3, &[cash(5, OWN), cash(7, OWN)]);
+            assert_eq!(heard(&queue), [0, 5, 6, 7]);
+        }
     }
 
     #[test]

@@ -258,6 +258,8 @@ impl StrategySupervisor {
         match self.instances.get(&strategy.id) {
             Some(RunningInstance { kind: InstanceKind::Thread(_), .. }) => return Err(HostError::AlreadyRunning),
             Some(known) if arrival.resume.is_some_and(|resume| resume.run == known.identity.run) => {
+                // Before reference data are read: a change is in them, or it waits with all other events for the replay.
+                known.queue().await_replay();
                 return self.attached(known, true).ok_or(HostError::NotRunning);
             }
             Some(known) if known.is_alive() && !arrival.is_takeover => return Err(HostError::RunsInOtherProcess),
@@ -285,7 +287,7 @@ impl StrategySupervisor {
         if missed.len() > MISSED_MAX {
             self.disconnect(strategy, disconnected(format!("missed more than {MISSED_MAX} events of its orders")));
         } else if let Some(running) = self.instances.get(&strategy) {
-            running.queue().replay(&missed);
+            running.queue().replay(heard, &missed);
         }
     }
 
@@ -294,7 +296,7 @@ impl StrategySupervisor {
         let missed = self.missed_events(strategy, heard);
         let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
         if let Some(running) = self.instances.get(&strategy) {
-            running.queue().replay(newest);
+            running.queue().push_missed(newest);
         }
     }
 

@@ -3,5 +3,4 @@
 pub(crate) mod strategy_bridge;
 pub(crate) mod strategy_process;
 pub(crate) mod send_window;
-pub(crate) mod held_references;
 pub(crate) mod host_forwarder;

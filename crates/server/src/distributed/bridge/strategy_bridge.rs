@@ -163,7 +163,6 @@ impl StrategyBridge {
             let text = format!("the server is build {ours} and the strategy is build {theirs}: build both alike");
             return self.reject_attach(&sender, "build-mismatch", &text).await;
         }
-        self.processes.get_mut(&sender.name).into_iter().for_each(|member| member.references.on_hello());
         let (controls, outgoing) = (self.controls.clone(), self.outgoing.clone());
         tokio::task::spawn_blocking(move || {
             let attached = Box::new(controls.attach(&sender.name, resume, takes_over));
@@ -264,11 +263,7 @@ impl StrategyBridge {
         match outgoing {
             BridgeEvent::Attached { sender, resume, attached } => match *attached {
                 Ok(attached) => self.on_attached(sender, resume, attached).await,
-                Err(trouble) => {
-                    let member = self.processes.get_mut(&sender.name);
-                    member.into_iter().for_each(|member| member.references.on_rejected());
-                    self.reject_attach(&sender, code_of(&trouble), &trouble.to_string()).await
-                }
+                Err(trouble) => self.reject_attach(&sender, code_of(&trouble), &trouble.to_string()).await,
             },
             BridgeEvent::HostMessage(carried) => self.forward_host_message(carried).await,
         }
@@ -278,13 +273,11 @@ impl StrategyBridge {
         let HostMessage { name, run, message } = carried;
         let Some(member) = self.processes.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
         let Some(message) = message else {
-            for held in member.references.on_replay() {
-                self.send(&name, held).await?;
-            }
+            member.on_replay();
             return Ok(());
         };
         match &message {
-            ServerMessage::Event { .. } if !member.takes_event(&message) => return Ok(()),
+            ServerMessage::Event { .. } if member.awaits_replay() => return Ok(()),
             ServerMessage::Enter { .. } => member.on_phase_sent(&message),
             _ => {}
         }
@@ -318,10 +311,12 @@ impl StrategyBridge {
         };
         let known =
             self.processes.get_mut(&name).filter(|member| attached.is_resumed && member.run == attached.identity.run);
+        if attached.is_resumed {
+            replay(self.controls.clone(), attached.identity.id, resume);
+        }
         let unfinished = match known {
             Some(member) => {
                 member.resume(epoch);
-                replay(self.controls.clone(), member.id, resume);
                 member.unfinished_phase_messages()
             }
             None => {
@@ -403,7 +398,7 @@ fn code_of(trouble: &HostError) -> &'static str {
     }
 }
 
-/// Until the replay is complete, newer events stay in history: sent now, they would overtake the older ones.
+/// The host keeps events from the attachment on until it has what was missed: sent before, they would overtake the older ones.
 fn replay(controls: HostHandle, strategy: StrategyId, resume: Option<Resume>) {
     if let Some(Resume { last_sequence: heard, .. }) = resume {
         tokio::task::spawn_blocking(move || controls.replay(strategy, heard));

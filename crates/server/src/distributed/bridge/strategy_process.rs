@@ -10,7 +10,6 @@ use runtime::strategies::{
 };
 use strategy::BarHistoryRequest;
 
-use super::held_references::HeldReferences;
 use super::send_window::{SendWindow, WAITING_MAX, WindowFull};
 
 /// Answers that are kept for a command that is sent again.
@@ -35,7 +34,8 @@ pub(crate) struct StrategyProcess {
     open_commands: usize,
     /// A phase that it has not completed, with its history.
     pending_phase: Vec<ServerMessage>,
-    pub(crate) references: HeldReferences,
+    /// It has reconnected, and its replay has not begun: events that come before that are older, and the replay has them, or the welcome.
+    awaits_replay: bool,
 }
 
 impl StrategyProcess {
@@ -53,7 +53,7 @@ impl StrategyProcess {
             answers: BTreeMap::new(),
             open_commands: 0,
             pending_phase: vec![],
-            references: HeldReferences::default(),
+            awaits_replay: false,
         }
     }
 
@@ -68,7 +68,7 @@ impl StrategyProcess {
     /// From now on messages have a new epoch. Queued messages are sent again from the last received one on.
     pub(crate) fn resume(&mut self, epoch: u64) {
         self.window = SendWindow::new_epoch(epoch);
-        self.references.on_resumed();
+        self.awaits_replay = true;
     }
 
     /// Queues a message. A process that acknowledges nothing is declared lost when its queue is full; others are not
@@ -89,12 +89,12 @@ impl StrategyProcess {
         self.send_note(RunnerEvent::Ended(self.run_id(), RunnerExit::Disconnected(reason)));
     }
 
-    /// Whether an event is to be sent now. Before the replay it is not: the replay contains it, or it is held until then.
-    pub(crate) fn takes_event(&mut self, event: &ServerMessage) -> bool {
-        if !self.is_closed && self.references.hold(event) == Err(WindowFull) {
-            self.lose();
-        }
-        !self.references.awaits_replay()
+    pub(crate) fn on_replay(&mut self) {
+        self.awaits_replay = false;
+    }
+
+    pub(crate) fn awaits_replay(&self) -> bool {
+        self.awaits_replay
     }
 
     pub(crate) fn next_envelope(&mut self) -> Option<Vec<u8>> {
