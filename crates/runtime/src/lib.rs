@@ -11,6 +11,7 @@ pub mod strategies;
 pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts};
 pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
 pub use journal_records::resigned_epoch;
+pub use live::snapshot_schedule::SnapshotSchedule;
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
 pub use recovery::admin_state::{AdminAt, admin_at, admin_batch};
 pub use recovery::catch_up::{CATCH_UP_ATTEMPTS_MAX, keep_caught_up};

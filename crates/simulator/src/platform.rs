@@ -414,7 +414,7 @@ impl Platform {
 
 fn options() -> LiveOptions {
     LiveOptions {
-        snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
+        snapshots: runtime::SnapshotSchedule::every_inputs(SNAPSHOT_EVERY_INPUTS),
         journal_ticks: false,
         flag_silence: true,
         build: "simulated".to_owned(),

@@ -14,6 +14,7 @@ use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
 use crate::journal_records::{self, UnreadableRecord};
 use crate::live::EventSink;
+use crate::live::snapshot_schedule::{SnapshotSchedule, UnsavedInputs};
 use crate::live::snapshot_writer::{SnapshotJob, SnapshotWriter};
 use crate::recovery::{RecoveredState, RecoveryError, RecoveryReplay};
 
@@ -26,7 +27,7 @@ pub struct FollowerParts {
     pub catalogue: Catalogue,
     /// Feeds the read model.
     pub event_sink: EventSink,
-    pub snapshot_every_inputs: u64,
+    pub snapshot_schedule: SnapshotSchedule,
     pub build: String,
 }
 
@@ -34,6 +35,7 @@ pub struct FollowerEngine {
     engine: Engine,
     recovered: RecoveredState,
     parts: FollowerParts,
+    unsaved: UnsavedInputs,
     snapshot_writer: SnapshotWriter,
 }
 
@@ -54,7 +56,8 @@ impl FollowerEngine {
     pub fn new((engine, recovered): (Engine, RecoveredState), parts: FollowerParts) -> Self {
         parts.catalogue.replace(engine.reference().clone());
         let snapshot_writer = SnapshotWriter::new(parts.snapshots.clone(), parts.build.clone());
-        let mut follower = Self { engine, recovered, parts, snapshot_writer };
+        let unsaved = UnsavedInputs::new(recovered.replayed, recovered.at);
+        let mut follower = Self { engine, recovered, parts, unsaved, snapshot_writer };
         follower.tell_applied();
         follower
     }
@@ -67,6 +70,8 @@ impl FollowerEngine {
     /// Applies a frame that the log has proven. After an error nothing more may be applied.
     pub fn apply(&mut self, frame: &SealedFrame) -> Result<(), FollowerError> {
         self.replay(|replay| frame.records().try_for_each(|entry| apply_record(replay, &entry)))?;
+        let sizes: Vec<usize> = frame.records().map(|entry| entry.payload.len()).collect();
+        self.unsaved.add(self.recovered.at, sizes.into_iter());
         self.tell_applied();
         self.write_snapshot_if_due();
         Ok(())
@@ -119,11 +124,13 @@ impl FollowerEngine {
     }
 
     fn write_snapshot_if_due(&mut self) {
-        let every = self.parts.snapshot_every_inputs.max(self.engine.orders_kept() as u64);
-        if self.recovered.replayed >= every && !self.snapshot_writer.is_busy() {
+        let orders = self.engine.orders_kept() as u64;
+        let is_due = self.unsaved.is_due(&self.parts.snapshot_schedule, orders, self.recovered.at);
+        if is_due && !self.snapshot_writer.is_busy() {
             let job = self.snapshot_job();
             self.snapshot_writer.start(job);
             self.recovered.replayed = 0;
+            self.unsaved.clear();
         }
     }
 

@@ -6,6 +6,7 @@ mod gate;
 mod report_counter;
 mod sequencer;
 mod stamped_batch;
+pub(crate) mod snapshot_schedule;
 pub(crate) mod snapshot_writer;
 mod unsent_instructions;
 mod intake;
@@ -32,6 +33,7 @@ use self::gate::{Gate, GatedOutput};
 pub use self::pulse::PulseOptions;
 use self::retired_orders::RetiredOrders;
 use self::sequencer::Sequencer;
+use self::snapshot_schedule::{SnapshotSchedule, UnsavedInputs};
 use self::snapshot_writer::{SnapshotJob, SnapshotWriter};
 use self::stamped_batch::{
     InputBatch, LoopWake, StampedBatch, StampedRequest, StopCause, UnansweredRequest, gate_scope_of, needs_marks,
@@ -67,7 +69,7 @@ pub struct LiveParts {
 
 #[derive(Debug, Clone)]
 pub struct LiveOptions {
-    pub snapshot_every_inputs: u64,
+    pub snapshots: SnapshotSchedule,
     pub journal_ticks: bool,
     /// Whether prices of a feed that is silent for longer than usual are marked as stale.
     pub flag_silence: bool,
@@ -102,7 +104,7 @@ pub struct LiveLoop {
     /// Whether a venue has reported since the last valuation.
     traded: bool,
     report_counter: report_counter::ReportCounter,
-    inputs_since_snapshot: u64,
+    unsaved: UnsavedInputs,
     snapshot_writer: SnapshotWriter,
     /// A state that is written once it is durable.
     snapshot_due: Option<SnapshotJob>,
@@ -131,7 +133,7 @@ impl LiveLoop {
             carried_over: VecDeque::new(),
             traded: false,
             report_counter: report_counter::ReportCounter::default(),
-            inputs_since_snapshot: recovered.replayed,
+            unsaved: UnsavedInputs::new(recovered.replayed, recovered.at),
             snapshot_due: None,
             next_mark_at: Timestamp(0),
             next_digest_at: Timestamp(0),
@@ -317,7 +319,7 @@ impl LiveLoop {
         if records.is_empty() {
             return Ok(());
         }
-        self.inputs_since_snapshot += records.len() as u64;
+        self.unsaved.add(now, records.iter().map(|record| record.payload.len()));
         self.journalled_at = now;
         let taken = self.parts.journal.append(JournalBatch { time: now.0, records });
         taken.map_err(|refused| match refused.reason {
@@ -418,12 +420,11 @@ impl LiveLoop {
     }
 
     fn write_snapshot_if_due(&mut self) {
-        // The loop stands still while the state is copied: where there are more orders than that, it is copied less often.
-        let every = self.options.snapshot_every_inputs.max(self.parts.engine.orders_kept() as u64);
-        let is_due = self.inputs_since_snapshot >= every;
+        let orders = self.parts.engine.orders_kept() as u64;
+        let is_due = self.unsaved.is_due(&self.options.snapshots, orders, self.journalled_at);
         if is_due && self.snapshot_due.is_none() && !self.snapshot_writer.is_busy() {
             self.snapshot_due = Some(self.snapshot_job());
-            self.inputs_since_snapshot = 0;
+            self.unsaved.clear();
         }
         let durable = self.parts.journal.durable();
         let is_early = PlantedBug::SnapshotAheadOfJournal.is_planted();
@@ -465,7 +466,7 @@ impl LiveLoop {
         if let Err(error) = durable {
             return self.fail(error);
         }
-        let is_newer = self.inputs_since_snapshot > 0 || self.snapshot_due.is_some();
+        let is_newer = !self.unsaved.is_empty() || self.snapshot_due.is_some();
         let last = is_newer.then(|| self.snapshot_job());
         self.snapshot_writer.finish(last.as_ref());
         self.parts.feed.close();

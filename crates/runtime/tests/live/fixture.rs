@@ -121,7 +121,7 @@ impl LiveFixture {
         });
         let storage = LiveStorage { engine, journal, snapshots, ledger, retired, history, clock };
         let options = LiveOptions {
-            snapshot_every_inputs: self.snapshot_every_inputs,
+            snapshots: runtime::SnapshotSchedule::every_inputs(self.snapshot_every_inputs),
             journal_ticks: false,
             flag_silence: self.flag_silence,
             build: "stories".into(),

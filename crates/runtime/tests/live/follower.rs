@@ -59,7 +59,7 @@ impl Follower {
             feed: EventFeed::default(),
             catalogue: Catalogue::default(),
             event_sink: Box::new(move |through, _: &[PublishedEvent]| sink.store(through, Ordering::Relaxed)),
-            snapshot_every_inputs,
+            snapshot_schedule: runtime::SnapshotSchedule::every_inputs(snapshot_every_inputs),
             build: "stories".to_owned(),
         };
         (Self { folder, lock, inbox, told }, FollowerEngine::new(recovered, parts), lanes)

@@ -92,7 +92,7 @@ impl BenchEngine {
             stop: stopped,
         };
         let options = LiveOptions {
-            snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
+            snapshots: runtime::SnapshotSchedule::every_inputs(SNAPSHOT_EVERY_INPUTS),
             journal_ticks: false,
             flag_silence: true,
             build: "bench".into(),

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use adapters::host::SendLease;
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions, SnapshotSchedule};
 
 use crate::cluster::cluster_state::ClusterState;
 use crate::compose::startup::recovered_core::Core;
@@ -147,7 +147,7 @@ fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
         epoch: leader.view().epoch,
     };
     LiveOptions {
-        snapshot_every_inputs: snapshot_every(config),
+        snapshots: snapshot_schedule(config),
         journal_ticks: config.journal_ticks == JournalTicks::All,
         flag_silence: config.market_data_flag_silence,
         build: env!("CARGO_PKG_VERSION").into(),
@@ -155,9 +155,17 @@ fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
     }
 }
 
-pub(super) fn snapshot_every(config: &Config) -> u64 {
-    match config.snapshot_every_inputs {
-        0 => u64::MAX,
-        inputs => inputs,
+/// Without a number of inputs there are none at all.
+pub(super) fn snapshot_schedule(config: &Config) -> SnapshotSchedule {
+    let never = SnapshotSchedule::every_inputs(u64::MAX);
+    if config.snapshot_every_inputs == 0 {
+        return never;
+    }
+    let bytes = u64::try_from(config.snapshot_every_megabytes.0).unwrap_or_default() << 20;
+    let nanos = config.snapshot_every_minutes.0.saturating_mul(60 * 1_000_000_000);
+    SnapshotSchedule {
+        every_inputs: config.snapshot_every_inputs,
+        every_bytes: if bytes == 0 { never.every_bytes } else { bytes },
+        every_nanos: if nanos == 0 { never.every_nanos } else { nanos },
     }
 }

@@ -127,7 +127,7 @@ impl FollowerBus {
             catalogue: self.bus.catalogue.clone(),
             // A follower may wait for its read model: nobody waits for the follower.
             event_sink: Box::new(move |through, events| read_model.append(through, events)),
-            snapshot_every_inputs: super::engine_thread::snapshot_every(config),
+            snapshot_schedule: super::engine_thread::snapshot_schedule(config),
             build: env!("CARGO_PKG_VERSION").into(),
         }
     }

@@ -172,8 +172,12 @@ keys! {
     archive_keep_days: Whole<0, 36_500> = "archive.keepDays", "0";
     /// Size of the archive above which rialto journal prune deletes its oldest segments; 0 = any.
     archive_keep_megabytes: Whole<0, 1_000_000_000> = "archive.keepMegabytes", "0";
-    /// A snapshot is written after so many inputs, or as many as there are orders if more; 0 = never.
+    /// A snapshot is written after so many inputs, or as many as there are orders if more; 0 = never, also not by size or age.
     snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";
+    /// And after so many megabytes of the journal, which a start would read again; 0 = any.
+    snapshot_every_megabytes: Whole<0, 1_000_000> = "snapshot.everyMegabytes", "256";
+    /// And when the first input that the last one does not have is so old; 0 = any age.
+    snapshot_every_minutes: Whole<0, 525_600> = "snapshot.everyMinutes", "60";
     /// An order that the venue certainly did not get is sent again after a restart if it is no older; 0 = never.
     recovery_resend_within_seconds: u32 = "recovery.resendWithinSeconds", "30";
     /// A request that the venue has not answered for so long puts its order in doubt, with a warning; 0 = never.
