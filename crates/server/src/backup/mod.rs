@@ -39,7 +39,10 @@ pub fn archive(config: &Config, keep: usize) -> Result<String, ExitFailure> {
     let mut bar = ProgressReporter::new_for("packing segments");
     let archived = journal::archive(data, durable, keep, &mut |step| bar.show(step.read, step.total))?;
     let journal::Archived { segments, bytes, packed_bytes } = archived;
-    Ok(format!("{segments} segments with {bytes} bytes are in the archive now, with {packed_bytes} bytes\n"))
+    if segments == 0 {
+        return Ok(format!("nothing to archive: no full segment is older than the newest {keep}\n"));
+    }
+    Ok(format!("{segments} segments were moved to the archive: {bytes} bytes, packed {packed_bytes}\n"))
 }
 
 fn check_journal(data: &Path) -> Result<(), ExitFailure> {

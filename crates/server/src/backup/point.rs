@@ -26,7 +26,9 @@ pub(super) struct PointInProgress<'a> {
     /// Where it is made.
     folder: PathBuf,
     journal: Option<CopiedJournal>,
+    /// Segments of earlier backups, and whether they were read again.
     known: usize,
+    reads_known: bool,
     files: Vec<ManifestFile>,
 }
 
@@ -35,7 +37,7 @@ impl<'a> PointInProgress<'a> {
         let folder = backup.unfinished(taken);
         let tail = folder.join(journal::FOLDER);
         fs::create_dir_all(&tail).map_err(|error| ExitFailure::io("create", &tail, &error))?;
-        Ok(Self { backup, taken, folder, journal: None, known: 0, files: Vec::new() })
+        Ok(Self { backup, taken, folder, journal: None, known: 0, reads_known: false, files: Vec::new() })
     }
 
     pub(super) fn copy_journal(&mut self, data: &Path, limit: u64, checks_all: bool) -> Result<(), ExitFailure> {
@@ -46,7 +48,7 @@ impl<'a> PointInProgress<'a> {
         let to = BackupFolders { sealed: &sealed, tail: &tail };
         let mut bar = ProgressReporter::new_for("copying the journal");
         let copied = journal::back_up(data, limit, earlier, to, &mut |step| bar.show(step.read, step.total))?;
-        self.known = if checks_all { 0 } else { known.len() };
+        (self.known, self.reads_known) = (known.len(), checks_all);
         self.journal = Some(copied);
         Ok(())
     }
@@ -124,9 +126,11 @@ impl<'a> PointInProgress<'a> {
         let Manifest { sequence, time, head, segments, files, .. } = manifest;
         let new: Vec<_> = segments.iter().skip(self.known).collect();
         let bytes: u64 = new.iter().map(|segment| segment.bytes).sum();
+        let again =
+            if self.reads_known { format!(", {} read again", segments.len() - new.len()) } else { String::new() };
         format!(
             "backup         {}\nlast sequence  {sequence}\nlast record    {time}\nhead           {head}\n\
-             segments       {}, {} new with {bytes} bytes\nother files    {}\n",
+             segments       {}, {} new with {bytes} bytes{again}\nother files    {}\n",
             named.display(),
             segments.len(),
             new.len(),
