@@ -295,9 +295,7 @@ impl StrategySupervisor {
     fn send_missed(&mut self, strategy: StrategyId, heard: u64) {
         let missed = self.missed_events(strategy, heard);
         let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
-        if let Some(running) = self.instances.get(&strategy) {
-            running.queue().push_missed(newest);
-        }
+        self.instances.get(&strategy).into_iter().for_each(|running| running.queue().push_missed(newest));
     }
 
     fn missed_events(&self, strategy: StrategyId, heard: u64) -> Vec<PublishedEvent> {
