@@ -143,6 +143,34 @@ impl Access {
         }
     }
 
+    /// The identity of a caller that another server of the cluster has authenticated, as this one knows it now: its role and its rights
+    /// may have changed. None is an anonymous caller of the other server's machine.
+    pub async fn identify_forwarded(&self, name: Option<&str>, visit: &AccessRequest) -> Result<Identity, AccessDenied> {
+        let outcome = self.directory().and_then(|directory| match name {
+            Some(name) => self.named_identity(&directory, name).ok_or(AccessDenied::WrongCredentials),
+            None => self
+                .settings
+                .anonymous_role(!directory.users.is_empty())
+                .map(|role| grant::for_anonymous(role, visit.peer).0)
+                .ok_or(AccessDenied::LoginNeeded),
+        });
+        if let Err(denied) = &outcome {
+            let actor = Actor { user: name.map(Into::into), request: visit.clone() };
+            self.audit_refusal(&actor, denied.code(), &denied.to_string()).await;
+        }
+        outcome
+    }
+
+    /// Users and tokens share their names.
+    fn named_identity(&self, directory: &UserDirectory, name: &str) -> Option<Identity> {
+        if let Some(user) = directory.users.get(name) {
+            return Some(grant::for_user(user).0);
+        }
+        let mut tokens = directory.tokens.values();
+        let token = tokens.find(|token| &**token.name.text() == name && self.now() < token.expires)?;
+        Some(grant::for_token(token).0)
+    }
+
     /// Whether a grant is still valid: not where the token was revoked, changed or has expired, the user was changed or removed,
     /// the session has ended, or anonymous access was switched off.
     pub fn is_valid(&self, pass: &AccessGrant) -> Result<bool, AccessError> {

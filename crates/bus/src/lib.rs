@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 pub mod feed;
+pub mod forwarding;
 pub mod history;
 pub mod inbox;
 pub mod ledger;
@@ -16,6 +17,7 @@ pub use inbox::{lanes, outbound_gate, quotas, reply};
 
 pub use catalogue::Catalogue;
 pub use feed::{EventFeed, EventReceiver};
+pub use forwarding::CommandForwarder;
 pub use history::History;
 pub use inbox::inbox_metrics::{InboxMetrics, PriceDrop};
 pub use inbox::outbound_gate::OutboundGate;

@@ -6,6 +6,7 @@ use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreRep
 
 use crate::durability;
 use crate::member_link::{MemberLink, NewestMessage, announcement, announcement_subject};
+use crate::member_requests::MemberRequests;
 use crate::nats_client::{NatsClient, RequestFailure};
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
@@ -50,6 +51,11 @@ impl JetStreamStore {
     /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
     pub fn link(&self, on_report: impl Fn(&[u8]) + Send + 'static) -> Result<MemberLink, LogOpenError> {
         self.client.link(&self.settings, on_report)
+    }
+
+    /// Requests between the members, on the connection of this client: they end with it.
+    pub fn member_requests(&self) -> MemberRequests {
+        self.client.member_requests(&self.settings.stream)
     }
 
     /// Monitoring addresses of servers that were silent when they were asked whether they sync every write; a minority.

@@ -8,8 +8,10 @@ mod nats_client;
 mod durability;
 mod stream;
 mod member_link;
+mod member_requests;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;
 pub use member_link::MemberLink;
+pub use member_requests::{MemberRequestError, MemberRequests, MemberService};
 pub use settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls};

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::member_link::{MemberLink, NewestMessage};
+use crate::member_requests::MemberRequests;
 use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls, refused, unavailable};
 
 #[derive(Debug)]
@@ -54,6 +55,10 @@ impl NatsClient {
         let open = MemberLink::open(parts, &settings.stream, on_report);
         let opened = self.runtime.block_on(async { tokio::time::timeout(settings.open_wait, open).await });
         opened.map_err(unavailable)?.map_err(unavailable)
+    }
+
+    pub(crate) fn member_requests(&self, stream: &str) -> MemberRequests {
+        MemberRequests::new(self.runtime.handle(), &self.client, stream)
     }
 
     pub(crate) fn request(

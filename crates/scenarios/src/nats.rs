@@ -14,6 +14,7 @@ const SERVERS: usize = 3;
 
 pub struct NatsServers {
     servers: Vec<NatsServer>,
+    folder: PathBuf,
 }
 
 struct NatsServer {
@@ -23,24 +24,21 @@ struct NatsServer {
 }
 
 impl NatsServers {
-    /// With every write synced, and room for the largest entry.
+    /// With every write synced, and room for the largest entry. A client learns of no address but those that it was given, so that it
+    /// goes through the proxies of a test.
     ///
     /// # Panics
     /// Where the program is not named or cannot be started.
     pub fn start(folder: &Path) -> Self {
-        let program = std::env::var(PROGRAM).unwrap_or_else(|_| panic!("{PROGRAM} names nats-server"));
         let ports = free_ports(3 * SERVERS);
         let (routes, others) = ports.split_at(SERVERS);
         let start = |number: usize| {
             let (client_port, monitor_port) = (others[2 * number], others[2 * number + 1]);
             let file = folder.join(format!("n{number}.conf"));
             fs::write(&file, configuration(folder, number, (client_port, monitor_port), routes)).expect("a file");
-            let mut command = Command::new(&program);
-            command.arg("-c").arg(&file).arg("-l").arg(folder.join(format!("n{number}.log")));
-            let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("nats-server starts");
-            NatsServer { client_port, monitor_port, process: Some(process) }
+            NatsServer { client_port, monitor_port, process: Some(spawn(folder, number)) }
         };
-        let servers = Self { servers: (0..SERVERS).map(start).collect() };
+        let servers = Self { servers: (0..SERVERS).map(start).collect(), folder: folder.to_owned() };
         servers.wait_formed();
         servers
     }
@@ -66,6 +64,31 @@ impl NatsServers {
         self.servers.iter().map(|server| format!("127.0.0.1:{}", server.monitor_port)).collect()
     }
 
+    /// Ends one without a word, and deletes everything that it had.
+    ///
+    /// # Panics
+    /// Where it cannot be ended.
+    pub fn burn(&mut self, number: usize) {
+        if let Some(mut process) = self.servers[number].process.take() {
+            process.kill().expect("it runs");
+            process.wait().expect("it ends");
+        }
+        fs::remove_dir_all(data_folder(&self.folder, number)).expect("it had a folder");
+    }
+
+    /// Starts one that was stopped or burnt.
+    pub fn start_again(&mut self, number: usize) {
+        self.servers[number].process = Some(spawn(&self.folder, number));
+    }
+
+    /// The process of one that runs.
+    ///
+    /// # Panics
+    /// Where it does not.
+    pub fn pid(&self, number: usize) -> u32 {
+        self.servers[number].process.as_ref().expect("it runs").id()
+    }
+
     /// Stops one in order.
     ///
     /// # Panics
@@ -84,13 +107,25 @@ impl Drop for NatsServers {
     }
 }
 
+fn spawn(folder: &Path, number: usize) -> Child {
+    let program = std::env::var(PROGRAM).unwrap_or_else(|_| panic!("{PROGRAM} names nats-server"));
+    let mut command = Command::new(program);
+    command.arg("-c").arg(folder.join(format!("n{number}.conf")));
+    command.arg("-l").arg(folder.join(format!("n{number}.log")));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("nats-server starts")
+}
+
+fn data_folder(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("n{number}.data"))
+}
+
 fn configuration(folder: &Path, number: usize, (client, monitor): (u16, u16), routes: &[u16]) -> String {
-    let data: PathBuf = folder.join(format!("n{number}.data"));
+    let data = data_folder(folder, number);
     let addresses: Vec<_> = routes.iter().map(|port| format!("\"nats-route://127.0.0.1:{port}\"")).collect();
     format!(
         "server_name: n{number}\nlisten: \"127.0.0.1:{client}\"\nhttp: \"127.0.0.1:{monitor}\"\nmax_payload: 17MB\n\
          jetstream {{ store_dir: {data:?}, max_file_store: 1GB, max_memory_store: 16MB, sync_interval: always }}\n\
-         cluster {{ name: test, listen: \"127.0.0.1:{}\", routes: [{}] }}\n",
+         cluster {{ name: test, listen: \"127.0.0.1:{}\", routes: [{}], no_advertise: true }}\n",
         routes[number],
         addresses.join(", ")
     )

@@ -1,15 +1,23 @@
-//! TCP proxy whose connections can be cut.
+//! TCP proxy whose connections can be cut, or held: nothing passes, and neither end is told.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 pub struct CuttableProxy {
     address: SocketAddr,
     connections: Arc<Mutex<Vec<TcpStream>>>,
     is_cut: Arc<AtomicBool>,
+    hold: Arc<Hold>,
+}
+
+/// Whether bytes wait.
+#[derive(Default)]
+struct Hold {
+    is_held: Mutex<bool>,
+    changed: Condvar,
 }
 
 impl CuttableProxy {
@@ -20,13 +28,13 @@ impl CuttableProxy {
     pub fn to(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let proxy = Self { address, connections: Arc::default(), is_cut: Arc::default() };
-        let (carried, is_cut) = (proxy.connections.clone(), proxy.is_cut.clone());
+        let proxy = Self { address, connections: Arc::default(), is_cut: Arc::default(), hold: Arc::default() };
+        let (carried, is_cut, hold) = (proxy.connections.clone(), proxy.is_cut.clone(), proxy.hold.clone());
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if !is_cut.load(Ordering::Relaxed) {
                     // An unreachable target counts as a cut.
-                    let _ = forward(stream, target, &carried);
+                    let _ = forward(stream, target, &carried, &hold);
                 }
             }
         });
@@ -46,26 +54,56 @@ impl CuttableProxy {
         }
     }
 
+    /// Nothing passes until `restore`; then what was sent meanwhile does, as over a network that was away.
+    pub fn hold(&self) {
+        self.hold.set(true);
+    }
+
     pub fn restore(&self) {
         self.is_cut.store(false, Ordering::Relaxed);
+        self.hold.set(false);
     }
 }
 
-fn forward(near: TcpStream, target: SocketAddr, carried: &Mutex<Vec<TcpStream>>) -> io::Result<()> {
+impl Hold {
+    fn set(&self, is_held: bool) {
+        *self.is_held.lock().unwrap_or_else(PoisonError::into_inner) = is_held;
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) {
+        let is_held = self.is_held.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(is_held, |is_held| *is_held));
+    }
+}
+
+fn forward(
+    near: TcpStream,
+    target: SocketAddr,
+    carried: &Mutex<Vec<TcpStream>>,
+    hold: &Arc<Hold>,
+) -> io::Result<()> {
     let far = TcpStream::connect(target)?;
     let (near_back, far_back) = (near.try_clone()?, far.try_clone()?);
     let ends = [near.try_clone()?, far.try_clone()?];
     carried.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
-    thread::spawn(move || copy_bytes(near, far));
-    thread::spawn(move || copy_bytes(far_back, near_back));
+    let (there, back) = (hold.clone(), hold.clone());
+    thread::spawn(move || copy_bytes(near, far, &there));
+    thread::spawn(move || copy_bytes(far_back, near_back, &back));
     Ok(())
 }
 
-fn copy_bytes(mut from: TcpStream, mut to: TcpStream) {
+fn copy_bytes(mut from: TcpStream, mut to: TcpStream, hold: &Hold) {
     let mut bytes = [0; 16 * 1_024];
     while let Ok(length) = from.read(&mut bytes)
         && length > 0
-        && to.write_all(&bytes[..length]).is_ok()
-    {}
+    {
+        hold.wait();
+        if to.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+    }
+    // The end of a connection does not pass either.
+    hold.wait();
     let _ = to.shutdown(Shutdown::Both);
 }

@@ -191,6 +191,11 @@ impl AppState {
         found.map(|found| (as_of, found)).map_err(history_problem)
     }
 
+    /// The sequence up to which everything is durable; at a follower, up to which everything is applied.
+    pub(crate) fn durable(&self) -> u64 {
+        self.0.bus.journal.durable()
+    }
+
     /// Blocking work, outside of the serving threads.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,

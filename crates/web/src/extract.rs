@@ -75,7 +75,7 @@ impl FromRequest<AppState> for JsonBody {
         if !is_json && request.headers().contains_key(header::CONTENT_TYPE) {
             return Err(not_json());
         }
-        let body = read(request, limits).await?;
+        let body = read_body(request, limits).await?;
         if !is_json && !body.is_empty() {
             return Err(not_json());
         }
@@ -91,7 +91,7 @@ impl FromRequest<AppState> for NoBody {
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let is_json = is_json(request.headers());
-        let body = read(request, &state.settings().limits).await?;
+        let body = read_body(request, &state.settings().limits).await?;
         if !is_json && !body.is_empty() {
             return Err(not_json());
         }
@@ -110,7 +110,7 @@ fn not_json() -> Problem {
     Problem::new("unsupported-media-type", "send the body as Content-Type: application/json, not compressed")
 }
 
-async fn read(request: Request, limits: &HttpLimits) -> Result<Bytes, Problem> {
+pub(crate) async fn read_body(request: Request, limits: &HttpLimits) -> Result<Bytes, Problem> {
     let most = if request.extensions().get::<Authenticated>().is_some() {
         limits.body_bytes
     } else {

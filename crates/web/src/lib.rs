@@ -22,6 +22,7 @@ mod problem;
 
 mod ui_files;
 mod in_process;
+mod forwarded_calls;
 
 use std::io;
 use std::mem::take;
@@ -29,8 +30,11 @@ use std::sync::Arc;
 
 use access::Access;
 use bus::Bus;
+use bus::forwarding::ForwardedCall;
 use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::Receiver;
+use tokio::sync::oneshot;
 
 pub use axum::Router;
 pub use in_process::{InProcessHttp, PlainRequest, PlainResponse};
@@ -41,11 +45,12 @@ pub use ports::upgrade_socket::UpgradeSocket;
 pub use settings::{Http2Limits, HttpLimits, WebServices, WebSettings};
 pub use ui_files::UiFiles;
 
-/// The listeners: HTTP, HTTPS, or both.
+/// Where requests come from: HTTP, HTTPS, or both; and from the followers of a cluster, at their leader.
 #[derive(Debug)]
 pub struct HttpListeners {
     pub http: Option<TcpListener>,
     pub https: Option<HttpsListener>,
+    pub forwarded: Option<Receiver<ForwardedCall>>,
 }
 
 #[derive(Debug)]
@@ -57,7 +62,7 @@ pub struct HttpsListener {
 
 impl From<TcpListener> for HttpListeners {
     fn from(http: TcpListener) -> Self {
-        Self { http: Some(http), https: None }
+        Self { http: Some(http), https: None, forwarded: None }
     }
 }
 
@@ -70,7 +75,7 @@ pub async fn serve(
     mut settings: WebSettings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let HttpListeners { http, https } = listeners.into();
+    let HttpListeners { http, https, forwarded } = listeners.into();
     let http = http.map(|listener| HttpPort { listener, tls: None });
     let https = https.map(https_port).transpose()?;
     for port in [http.as_ref(), https.as_ref()].into_iter().flatten() {
@@ -78,7 +83,15 @@ pub async fn serve(
     }
     let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
     let router = router::router(app_state::AppState::new(bus, services, access, settings), others);
+    let (close, closed) = oneshot::channel();
+    let answer =
+        forwarded.map(|calls| forwarded_calls::serve(router.clone(), calls, limits.shutdown_grace, closed));
+    let answering = answer.map(tokio::spawn);
     ports::serve((http, https), router, &limits, shutdown).await;
+    drop(close);
+    if let Some(answering) = answering {
+        drop(answering.await);
+    }
     Ok(())
 }
 

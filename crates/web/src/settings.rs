@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use bus::operations::{BrokerEndpoints, FixSessionStatus};
-use bus::{BarStore, FixSessionAdmin, HealthChecks, PastStates, ServerAdmin, StrategyAdmin};
+use bus::{BarStore, CommandForwarder, FixSessionAdmin, HealthChecks, PastStates, ServerAdmin, StrategyAdmin};
 use domain::{AdapterName, VenueFacts};
 use net::ConnectionLimits;
 
@@ -140,6 +140,8 @@ pub struct WebServices {
     pub strategies: Arc<dyn StrategyAdmin>,
     /// Where clients reach the broker.
     pub broker: BrokerEndpoints,
+    /// A follower's way to the leader of its cluster.
+    pub forwarder: Option<Arc<dyn CommandForwarder>>,
 }
 
 impl WebServices {

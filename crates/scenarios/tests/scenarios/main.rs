@@ -13,6 +13,8 @@ mod statements;
 mod closing;
 mod cluster;
 mod cluster_standby;
+mod cluster_forwarding;
+mod cluster_fix;
 mod http_behaviour;
 mod control;
 mod risk_controls;

@@ -79,6 +79,7 @@ fn services(folder: &Path) -> WebServices {
         fix_sessions: None,
         strategies: none,
         broker: BrokerEndpoints::default(),
+        forwarder: None,
     }
 }
 

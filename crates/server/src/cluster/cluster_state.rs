@@ -119,6 +119,12 @@ impl ClusterState {
         self.members.get(bytes.first_chunk::<MEMBER_BYTES>()?).cloned()
     }
 
+    /// The process that leads, as far as this one has read.
+    pub(crate) fn leader(&self) -> Option<(Epoch, CandidateId)> {
+        let known = self.known();
+        known.leader.map(|leader| (known.epoch, leader))
+    }
+
     /// As the log says.
     pub(crate) fn set_leader(&self, epoch: Epoch, leader: Option<CandidateId>) {
         let mut known = self.known();

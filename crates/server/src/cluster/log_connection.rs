@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, TryRecvError};
-use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink};
+use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink, MemberRequests};
 use storage::journal;
 use storage::replication::{LogError, ReplicatedLog, instance_in};
 use tracing::{info, warn};
@@ -23,6 +23,7 @@ pub(crate) type ClusterLog = ReplicatedLog<JetStreamStore>;
 pub(crate) struct LogConnection {
     pub(crate) log: ClusterLog,
     pub(crate) link: MemberLink,
+    pub(crate) requests: MemberRequests,
 }
 
 /// Connects, and takes the identity of the journal in the log where this member has no journal yet. Waits for the log; none where a
@@ -50,7 +51,8 @@ pub(crate) fn open(
     let reported = cluster.clone();
     let link = store.link(move |message| reported.on_standby_report(message));
     let link = link.map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
-    Ok(Some(LogConnection { log: ReplicatedLog::new(store, cluster.candidate), link }))
+    let requests = store.member_requests();
+    Ok(Some(LogConnection { requests, log: ReplicatedLog::new(store, cluster.candidate), link }))
 }
 
 /// Whatever it tries, until it succeeds.

@@ -13,6 +13,8 @@ pub mod cluster_file;
 pub mod cluster_state;
 /// The connection to the log.
 pub mod log_connection;
+/// Commands from followers to the leader.
+pub(crate) mod command_forwarding;
 /// The data folder of a member, outside of the cluster.
 pub(crate) mod member_folder;
 /// The reader of the log, which may lead.

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
 use crossbeam_channel::{Receiver, bounded, select};
+use replication_nats::MemberRequests;
 use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts};
 use storage::ReadModel;
 use tracing::info;
@@ -26,6 +27,7 @@ use super::startup::recovered_core::{Core, recovery_failure};
 use super::{alarms, bar_storage};
 use crate::cluster::cluster_file::ClusterConfig;
 use crate::cluster::cluster_state::ClusterState;
+use crate::cluster::command_forwarding::LeaderLink;
 use crate::cluster::log_connection;
 use crate::cluster::log_member::{FRAME_BATCHES_MAX, LogMember, MemberTask};
 use crate::config::Config;
@@ -34,6 +36,14 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
 use crate::ready_line::Endpoints;
 
+/// What a follower that leads hands to the ordinary start.
+pub(super) struct Followed {
+    pub(super) core: Core,
+    pub(super) servers: FollowerServers,
+    /// The way to the other members.
+    pub(super) requests: MemberRequests,
+}
+
 /// Follows until this server leads; none where it was told to stop before. The interfaces of the follower are closed when the leader's
 /// engine runs: it must not be silent meanwhile, or another member takes over.
 pub(super) fn follow(
@@ -41,9 +51,10 @@ pub(super) fn follow(
     context: &mut StartContext,
     file: &ClusterConfig,
     cluster: &Arc<ClusterState>,
-) -> Result<Option<(Core, FollowerServers)>, ExitFailure> {
+) -> Result<Option<Followed>, ExitFailure> {
     let StartContext { data_dir, stopped, .. } = context;
     let Some(log) = log_connection::open(&file.log, cluster, data_dir, stopped)? else { return Ok(None) };
+    let requests = log.requests.clone();
     // A stop that is seen here is asked for once more below.
     let is_stopped = || !stopped.is_empty();
     let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };
@@ -54,7 +65,7 @@ pub(super) fn follow(
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
-    let servers = FollowerServers::open(config, context, (&storage, &bus), cluster, metrics)?;
+    let servers = FollowerServers::open(config, context, (&storage, &bus), (cluster, &requests), metrics)?;
     let server_file = ServerFile::write(context.data_dir.lock.folder(), &servers.endpoints)?;
     start_context::print_ready_line(&servers.endpoints)?;
     info!("following; serving on {}", servers.web);
@@ -67,7 +78,7 @@ pub(super) fn follow(
     // The old leader's clock may have been ahead of this one.
     context.data_dir.clock.start_after(core.recovered.at);
     cluster.set_role(ClusterRole::Leader);
-    Ok(Some((core, servers)))
+    Ok(Some(Followed { core, servers, requests }))
 }
 
 fn finish(exit: FollowerExit, storage: FollowerStorage) -> Result<Option<Core>, ExitFailure> {
@@ -207,7 +218,7 @@ impl FollowerServers {
         config: &Config,
         context: &StartContext,
         (storage, bus): (&FollowerStorage, &FollowerBus),
-        cluster: &Arc<ClusterState>,
+        (cluster, requests): (&Arc<ClusterState>, &MemberRequests),
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
         let users = (&context.data_dir, context.old_users);
@@ -232,9 +243,10 @@ impl FollowerServers {
             fix_sessions: None,
             strategies: Arc::new(NoStrategies),
             broker: topics.endpoints(config),
+            forwarder: Some(Arc::new(LeaderLink::new(cluster, requests, context.data_dir.clock.wall()))),
         };
         let bus = (bus, services, storage.instance);
-        let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
+        let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, None)?;
         let endpoints = start_context::endpoints(&web, &topics, None, Some(cluster.as_ref()));
         let topics = topics.serve(config, certificate, [web.http, web.https]);
         Ok(Self { web, topics, feed, endpoints })

@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 use bus::{Bus, EventFeed};
 use domain::OrderMode;
+use replication_nats::MemberRequests;
 use runtime::LiveExit;
 use runtime::strategies::StrategyHost;
 use tokio::task::AbortHandle;
@@ -44,6 +45,7 @@ use web::WebServices;
 
 use crate::cluster::cluster_file::ClusterConfig;
 use crate::cluster::cluster_state::ClusterState;
+use crate::cluster::command_forwarding::ForwardedCommands;
 use crate::config::{Config, HistoryStore};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
@@ -53,7 +55,7 @@ use crate::input_problem::Problems;
 use crate::{open_files, reference};
 use administration::Administration;
 use engine_thread::EngineThread;
-use following::FollowerServers;
+use following::{Followed, FollowerServers};
 use metrics::{MetricSources, ProgramMetrics};
 use operations::{Health, ServerOperations};
 use past_states::PastQueries;
@@ -85,9 +87,12 @@ pub fn serve_cluster(
     check_for_cluster(config)?;
     let mut context = StartContext::open(config)?;
     let cluster = ClusterState::new(file)?;
-    let Some((core, follower)) = following::follow(config, &mut context, file, &cluster)? else { return Ok(()) };
+    let Some(Followed { core, servers: follower, requests }) = following::follow(config, &mut context, file, &cluster)?
+    else {
+        return Ok(());
+    };
     cluster.watch_stop(context.stopped.clone()).map_err(no_thread)?;
-    let leader = ClusterLeader { cluster: cluster.clone(), follower };
+    let leader = ClusterLeader { cluster: cluster.clone(), follower, requests };
     serve_core(config, registry, context, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
 }
 
@@ -96,6 +101,8 @@ struct ClusterLeader {
     cluster: Arc<ClusterState>,
     /// The interfaces that it had before.
     follower: FollowerServers,
+    /// The way to the other members.
+    requests: MemberRequests,
 }
 
 /// What lives in one data folder alone cannot be followed.
@@ -119,7 +126,8 @@ fn serve_core(
     core: Core,
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
-    let (leader, follower) = leader.map(|ClusterLeader { cluster, follower }| (cluster, follower)).unzip();
+    let requests = leader.as_ref().map(|leader| leader.requests.clone());
+    let (leader, follower) = leader.map(|ClusterLeader { cluster, follower, .. }| (cluster, follower)).unzip();
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
     let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
@@ -164,9 +172,14 @@ fn serve_core(
         fix_sessions: fix.as_ref().map(|fix| Arc::new(fix.operations.clone()) as _),
         strategies: Arc::new(StrategyControls(strategies.handle())),
         broker: topics.endpoints(config),
+        forwarder: None,
     };
     let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
-    let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
+    let forwarded = leader.as_deref().zip(requests.as_ref());
+    let forwarded = forwarded
+        .map(|(cluster, requests)| ForwardedCommands::serve(cluster, requests, data_dir.clock.wall()))
+        .transpose()?;
+    let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     adapters.wait_for_venues();

@@ -25,6 +25,7 @@ pub(super) fn services() -> WebServices {
         fix_sessions: None,
         strategies: none,
         broker: BrokerEndpoints::default(),
+        forwarder: None,
     }
 }
 

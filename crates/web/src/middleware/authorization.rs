@@ -9,7 +9,7 @@ use net::PermitHandle;
 
 use crate::app_state::AppState;
 use crate::endpoints::{Endpoint, RequiredRole};
-use crate::middleware::caller::{Authenticated, HttpCaller, audit_visit, is_secure, is_ui};
+use crate::middleware::caller::{Authenticated, ForwardedCaller, HttpCaller, audit_visit, is_secure, is_ui};
 use crate::middleware::credentials::from_headers;
 use crate::middleware::dispatch::Dispatch;
 use crate::problem::{Problem, ProblemCode};
@@ -60,18 +60,33 @@ pub(crate) fn challenge(mut response: Response, is_ui: bool) -> Response {
 struct AuthenticationRequest {
     visit: AccessRequest,
     source: Source,
-    credentials: AccessCredentials,
+    credentials: CallerCredentials,
+}
+
+/// How a caller is known.
+enum CallerCredentials {
+    Own(AccessCredentials),
+    Forwarded(ForwardedCaller),
 }
 
 impl AuthenticationRequest {
     fn from_request(row: &Endpoint, request: &Request) -> Self {
         let (headers, visit) = (request.headers(), audit_visit(row, request));
         let source = if is_ui(headers) { Source::Ui } else { Source::Rest };
-        Self { visit, source, credentials: from_headers(headers, is_secure(request)) }
+        let credentials = match request.extensions().get::<ForwardedCaller>() {
+            Some(forwarded) => CallerCredentials::Forwarded(forwarded.clone()),
+            None => CallerCredentials::Own(from_headers(headers, is_secure(request))),
+        };
+        Self { visit, source, credentials }
     }
 
     async fn authenticate(self, needed: RequiredRole, access: &Access) -> Result<HttpCaller, Problem> {
-        let identity = access.authenticate(self.credentials, &self.visit).await?;
+        let identity = match self.credentials {
+            CallerCredentials::Own(credentials) => access.authenticate(credentials, &self.visit).await?,
+            CallerCredentials::Forwarded(ForwardedCaller { user }) => {
+                access.identify_forwarded(user.as_deref(), &self.visit).await?
+            }
+        };
         let actor = Actor { user: identity.name.clone(), request: self.visit };
         if !is_allowed(&identity.role, needed) {
             let problem = role_too_low(&identity.role, needed);

@@ -31,6 +31,13 @@ impl ConnectionInfo {
     }
 }
 
+/// A follower of the cluster has authenticated the caller of this request, and forwarded it.
+#[derive(Debug, Clone)]
+pub(crate) struct ForwardedCaller {
+    /// None for an anonymous caller.
+    pub(crate) user: Option<String>,
+}
+
 /// The caller, for all parts of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpCaller {

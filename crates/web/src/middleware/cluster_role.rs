@@ -1,10 +1,12 @@
-//! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands it refuses.
+//! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands go to the leader.
 
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use bus::operations::{ClusterRole, ClusterView};
 
 use crate::endpoints::Endpoint;
+use crate::middleware::caller::ForwardedCaller;
 use crate::problem::Problem;
 use crate::settings::WebServices;
 
@@ -14,15 +16,25 @@ const LAG: HeaderName = HeaderName::from_static("rialto-lag-millis");
 /// What concerns this server alone, whoever leads.
 const OWN: [&str; 3] = ["login::login", "login::logout", "runtime::exit"];
 
-/// A follower changes nothing: only the leader journals.
-pub(crate) fn check(services: &WebServices, endpoint: &Endpoint) -> Result<(), Problem> {
+/// Who carries a request out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServedBy {
+    ThisServer,
+    Leader,
+}
+
+/// A follower changes nothing: only the leader journals. A request that was forwarded already is not forwarded again.
+pub(crate) fn served_by(services: &WebServices, endpoint: &Endpoint, request: &Request) -> Result<ServedBy, Problem> {
     let is_question = [Method::GET, Method::HEAD].iter().any(|method| endpoint.method == method.as_str());
     if is_question || OWN.contains(&endpoint.handler) {
-        return Ok(());
+        return Ok(ServedBy::ThisServer);
     }
-    match services.health.cluster() {
-        Some(ClusterView { role: ClusterRole::Follower, leader, .. }) => Err(not_leader(leader)),
-        _ => Ok(()),
+    let Some(ClusterView { role: ClusterRole::Follower, leader, .. }) = services.health.cluster() else {
+        return Ok(ServedBy::ThisServer);
+    };
+    match services.forwarder.is_some() && request.extensions().get::<ForwardedCaller>().is_none() {
+        true => Ok(ServedBy::Leader),
+        false => Err(not_leader(leader)),
     }
 }
 

@@ -15,7 +15,8 @@ use crate::app_state::AppState;
 use crate::endpoints::Endpoint;
 use crate::extract::QueryParameters;
 use crate::middleware::caller::{HttpCaller, peer, with_permit};
-use crate::middleware::cluster_role;
+use crate::middleware::cluster_role::{self, ServedBy};
+use crate::middleware::forwarding;
 use crate::middleware::rate_limit::HttpRateLimiter;
 use crate::problem::Problem;
 use crate::response::JOURNAL_HEADER;
@@ -35,7 +36,8 @@ impl Dispatch {
     pub(crate) async fn run(self, mut request: Request) -> Response {
         let journal = self.journal().and_then(|journal| HeaderValue::from_str(journal).ok());
         let mut response = match self.check(&mut request).await {
-            Ok(unanswered) => with_permit(unanswered, self.next.run(request)).await,
+            Ok((unanswered, ServedBy::ThisServer)) => with_permit(unanswered, self.next.run(request)).await,
+            Ok((_unanswered, ServedBy::Leader)) => forwarding::forward(&self.state, request).await,
             Err(problem) => problem.into_response(),
         };
         journal.into_iter().for_each(|journal| drop(response.headers_mut().insert(JOURNAL_HEADER, journal)));
@@ -48,14 +50,14 @@ impl Dispatch {
         (self.endpoint.parameters.contains(&JOURNAL_PARAMETER) && !journal.is_empty()).then_some(journal)
     }
 
-    async fn check(&self, request: &mut Request) -> Result<InFlightPermit, Problem> {
+    async fn check(&self, request: &mut Request) -> Result<(InFlightPermit, ServedBy), Problem> {
         self.rate_limiter.check_user(request, self.endpoint.is_urgent())?;
-        cluster_role::check(self.state.services(), self.endpoint)?;
+        let served_by = cluster_role::served_by(self.state.services(), self.endpoint, request)?;
         let client = self.client(request);
         let unanswered = self.acquire_quota(&client).await?;
         QueryParameters::attach(request, self.endpoint)?;
         self.check_journal(request)?;
-        Ok(unanswered)
+        Ok((unanswered, served_by))
     }
 
     /// Numbers of another journal look like ours: a client that says where its own is from is not answered with what it did not ask for.

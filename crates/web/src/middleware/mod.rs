@@ -7,9 +7,10 @@ pub(crate) mod host_check;
 pub(crate) mod rate_limit;
 pub(crate) mod authorization;
 pub(crate) mod strategy_scope;
+pub(crate) mod cluster_role;
+pub(crate) mod forwarding;
 pub(crate) mod dispatch;
 pub(crate) mod metrics;
-pub(crate) mod cluster_role;
 pub(crate) mod response_headers;
 pub(crate) mod compression;
 
@@ -24,7 +25,7 @@ use crate::app_state::AppState;
 use crate::endpoints::{Endpoint, endpoint};
 use crate::problem::Problem;
 use authorization::{authorize, challenge};
-use caller::is_ui;
+use caller::{ForwardedCaller, is_ui};
 use compression::ContentCoding;
 use dispatch::Dispatch;
 use host_check::{CorsGrant, check_host_and_origin, check_url};
@@ -75,7 +76,9 @@ impl Middleware {
         self.rate_limiter.check_peer(&request, now, row.is_some_and(Endpoint::is_urgent))?;
         let settings = self.state.settings();
         check_url(request.uri(), settings.limits.url_bytes)?;
-        if let Err(barred) = check_host_and_origin(settings, &request) {
+        // The follower that forwards a request has checked both.
+        let is_forwarded = request.extensions().get::<ForwardedCaller>().is_some();
+        if !is_forwarded && let Err(barred) = check_host_and_origin(settings, &request) {
             return Err(barred.audited(self.state.access()).await);
         }
         let grant = CorsGrant::for_request(&request, &settings.allowed_origins);

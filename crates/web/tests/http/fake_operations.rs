@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError, ForwardingFuture};
 use bus::history::{
     Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TextSearch,
     TransactionSearch, ValueSearch,
@@ -13,7 +15,7 @@ use bus::operations::{
     HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
 };
 use bus::past::{PastError, PastPoint};
-use bus::{History, PastStates, Reply};
+use bus::{CommandForwarder, History, PastStates, Reply};
 use domain::query::Filter;
 use domain::{Answer, Bar, BarSize, Order, OrderStatus, Query, SecurityId, Transaction, TransactionId};
 use web::WebServices;
@@ -37,6 +39,21 @@ pub(crate) struct FakeOperations {
     pub(crate) fix: Vec<FixSessionStatus>,
     pub(crate) fix_acts: Mutex<Vec<(String, FixSessionCommand)>>,
     pub(crate) history: FakeHistory,
+    /// The way to the leader.
+    pub(crate) forwarder: Option<Arc<FakeForwarder>>,
+}
+
+/// A leader that answers every command alike.
+pub(crate) struct FakeForwarder {
+    pub(crate) answer: Result<ForwardedResponse, ForwardingError>,
+    pub(crate) forwarded: Mutex<Vec<ForwardedRequest>>,
+}
+
+impl CommandForwarder for FakeForwarder {
+    fn forward(&self, request: ForwardedRequest, _: Duration) -> ForwardingFuture<'_> {
+        self.forwarded.lock().unwrap().push(request);
+        Box::pin(async { self.answer.clone() })
+    }
 }
 
 impl FakeOperations {
@@ -49,6 +66,7 @@ impl FakeOperations {
             fix_sessions: Some(self.clone()),
             strategies: self.clone(),
             broker: self.broker.clone(),
+            forwarder: self.forwarder.clone().map(|forwarder| forwarder as _),
         }
     }
 }

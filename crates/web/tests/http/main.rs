@@ -21,6 +21,7 @@ mod value_history;
 
 mod platform;
 mod cluster_role;
+mod forwarding;
 
 mod operations;
 

@@ -4,14 +4,15 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use bus::forwarding::{ForwardedCall, ForwardedRequest, ForwardedResponse};
 use bus::inbox::{InboxReceiver, inbox};
 use bus::{Bus, Catalogue, EngineRequest, EventFeed, Inbox, Reply, RequestPayload};
 use domain::order::OrderTerms;
 use domain::reference::TradingHours;
 use domain::*;
 use samples::stock;
-use tokio::sync::oneshot;
-use web::WebSettings;
+use tokio::sync::{mpsc, oneshot};
+use web::{HttpListeners, WebSettings};
 
 pub(crate) use crate::fake_operations::FakeOperations;
 use crate::test_users::TestUsers;
@@ -32,6 +33,8 @@ pub(crate) struct TestServer {
     pub(crate) users: TestUsers,
     /// The requests of the engine, in the order of arrival.
     pub(crate) received: Arc<Mutex<Vec<RequestPayload>>>,
+    /// Commands that followers forward to it.
+    forwarded: mpsc::Sender<ForwardedCall>,
     stop: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
     runtime: tokio::runtime::Runtime,
@@ -93,8 +96,11 @@ impl TestServer {
         let users = TestUsers::default();
         let (stop, stopped) = oneshot::channel::<()>();
         let stopped = async move { drop(stopped.await) };
-        let served = runtime.spawn(web::serve(listener, bus, program.services(), users.access(), settings, stopped));
-        Self { address, program, inbox, catalogue, users, received, stop: Some(stop), served: Some(served), runtime }
+        let (forwarded, calls) = mpsc::channel(1);
+        let listeners = HttpListeners { forwarded: Some(calls), ..listener.into() };
+        let served = runtime.spawn(web::serve(listeners, bus, program.services(), users.access(), settings, stopped));
+        let (stop, served) = (Some(stop), Some(served));
+        Self { address, program, inbox, catalogue, users, received, forwarded, stop, served, runtime }
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
@@ -111,6 +117,13 @@ impl TestServer {
 
     pub(crate) fn put(&self, path: &str, json: &str) -> String {
         self.call("PUT", path, "Content-Type: application/json\r\n", json)
+    }
+
+    /// The answer to a command that a follower forwards.
+    pub(crate) fn forward(&self, request: ForwardedRequest) -> ForwardedResponse {
+        let (answer, answered) = oneshot::channel();
+        self.forwarded.blocking_send(ForwardedCall { request, answer }).unwrap();
+        answered.blocking_recv().unwrap()
     }
 
     pub(crate) fn call(&self, method: &str, path: &str, headers: &str, body: &str) -> String {

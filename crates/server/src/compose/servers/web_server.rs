@@ -6,12 +6,14 @@ use std::{fmt, io};
 
 use access::Access;
 use bus::Bus;
+use replication_nats::MemberService;
 use storage::journal::InstanceId;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 use web::{HttpLimits, HttpListeners, HttpsListener, UiFiles, WebServices, WebSettings};
 
 use super::broker_server::BrokerServer;
+use crate::cluster::command_forwarding::ForwardedCommands;
 use crate::compose::servers::{bind, bind_failure};
 use crate::config::Config;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -27,6 +29,8 @@ pub(crate) struct WebServer {
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: tokio::task::JoinHandle<io::Result<()>>,
+    /// Commands that followers forward.
+    service: Option<MemberService>,
 }
 
 impl WebServer {
@@ -37,6 +41,7 @@ impl WebServer {
         access: Arc<Access>,
         certificate: Option<&Arc<Certificate>>,
         topics: &BrokerServer,
+        forwarded: Option<ForwardedCommands>,
     ) -> Result<Self, ExitFailure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WEB_THREADS)
@@ -50,17 +55,19 @@ impl WebServer {
             watch_certificate(&runtime, certificate)?;
         }
         let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
-        let listeners = HttpListeners { http: http_listener, https: https_listener };
+        let (forwarded, service) = forwarded.map(|ForwardedCommands { calls, service }| (calls, service)).unzip();
+        let listeners = HttpListeners { http: http_listener, https: https_listener, forwarded };
         let (close, closed) = oneshot::channel::<()>();
         let settings = settings(config, connections, topics, ui_files(config)?);
         let settings = WebSettings { journal: format!("{:032x}", u128::from_be_bytes(journal.0)), ..settings };
         let serving = web::serve(listeners, bus.clone(), services, access, settings, async { drop(closed.await) });
         let served = runtime.spawn(serving);
-        Ok(Self { http, https, runtime, close, served })
+        Ok(Self { http, https, runtime, close, served, service })
     }
 
     /// Finishes what has begun.
     pub(crate) fn close(self) {
+        drop(self.service);
         // A port that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));

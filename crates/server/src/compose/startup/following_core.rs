@@ -46,7 +46,7 @@ impl FollowingCore {
     pub(crate) fn recover(
         config: &Config,
         data_dir: &DataDir,
-        LogConnection { log, link }: LogConnection,
+        LogConnection { log, link, .. }: LogConnection,
         cluster: &Arc<ClusterState>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Self>, ExitFailure> {

@@ -1,0 +1,99 @@
+//! A FIX client that has two addresses, made with QuickFIX, trades on at the new leader with its numbers.
+
+use scenarios::nats::free_ports;
+use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::wait::wait_for;
+use std::net::TcpStream;
+
+use crate::binance::wait_for_session;
+use crate::cluster::{TestCluster, open_orders, wait_for_health};
+use crate::quickfix::client::{Client, Fields, shown};
+use crate::test_platform::TraderClient;
+
+/// Both members have the same file; where they listen is a setting of each.
+const SESSIONS: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
+    TargetCompID=CLIENT\nNonStopSession=Y\nFileLogPath=log\nMaxOrdersPerSecond=0\n";
+
+/// The second address is QuickFIX's own setting: it tries one after the other.
+pub(crate) fn client_settings(ports: &[u16]) -> String {
+    let address = |(number, port): (usize, &u16)| {
+        let suffix = if number == 0 { String::new() } else { number.to_string() };
+        format!("SocketConnectHost{suffix}=127.0.0.1\nSocketConnectPort{suffix}={port}\n")
+    };
+    let addresses: String = ports.iter().enumerate().map(address).collect();
+    format!(
+        "[DEFAULT]\nReconnectInterval=1\n[SESSION]\nConnectionType=initiator\n{addresses}HeartBtInt=5\nBeginString=FIX.4.4\n\
+         SenderCompID=CLIENT\nTargetCompID=RIALTO\nStartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=N\nCheckLatency=N\n"
+    )
+}
+
+pub(crate) fn with_fix(cluster: &TestCluster, member: &str, port: u16) -> ServerLauncher {
+    let file = cluster.data(member).with_extension("cfg");
+    std::fs::write(&file, SESSIONS).unwrap();
+    cluster.launcher(member).set("fix.settings", file.display()).set("fix.port", port)
+}
+
+fn buy(id: &str) -> String {
+    format!("35=D|11={id}|48=1|54=1|60=20261116-12:00:00|38=0.01|40=2|44=20000|59=1")
+}
+
+/// The reports up to one of this kind; their numbers follow each other.
+fn hear_in_sequence(client: &Client, last: &str, numbers: &mut Vec<u64>) -> Vec<String> {
+    let mut heard: Vec<String> = vec![];
+    while heard.last().is_none_or(|report| !report.contains(last)) {
+        let report: Fields = client.hear_message("8");
+        numbers.push(report[&34].parse().unwrap());
+        heard.push(shown(&report));
+    }
+    heard
+}
+
+fn listens(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+#[test]
+fn a_fix_client_with_two_addresses_trades_on_at_the_new_leader_with_its_numbers() {
+    let cluster = TestCluster::start(0);
+    let ports = free_ports(2);
+    let first = with_fix(&cluster, "a", ports[0]).start();
+    first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
+    let mut rest = first.client();
+    wait_for_session(&mut rest, "SUBSCRIBED");
+    cluster.lab.credit_opening_balances(&mut rest);
+    let second: RunningServer = with_fix(&cluster, "b", ports[1]).start();
+    wait_for_health(&mut second.client(), "/health/ready", 200, "follower");
+    assert!(!listens(ports[1]), "a follower has no FIX port, so a client goes on to the next address");
+
+    let mut client = Client::start(&client_settings(&ports), &[]);
+    assert_eq!(client.hear(), "logged on");
+    let mut numbers = vec![];
+    wait_for("prices of what the account holds", || {
+        client.say(&buy(&format!("first-{}", numbers.len())));
+        let heard = hear_in_sequence(&client, "/", &mut numbers);
+        heard[0].contains("A/A").then_some(())
+    });
+    let open = open_orders(&mut rest);
+    hear_in_sequence(&client, "0/0", &mut numbers);
+
+    first.kill();
+    assert_eq!(client.hear_until("logged out"), Vec::<String>::new());
+    // QuickFIX gives it its number and keeps it: the new leader asks for it, and gets it as a possible duplicate.
+    client.say(&buy("meanwhile"));
+    second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
+    assert_eq!(client.hear_until("logged on"), Vec::<String>::new());
+    let heard = hear_in_sequence(&client, "meanwhile 0/0", &mut numbers);
+    assert_eq!(heard, ["meanwhile A/A filled 0", "meanwhile 0/0 filled 0"]);
+    client.say(&buy("after"));
+    let heard = hear_in_sequence(&client, "0/0", &mut numbers);
+    assert_eq!(heard, ["after A/A filled 0", "after 0/0 filled 0"]);
+
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "none came twice: {numbers:?}");
+    let mut rest = second.client();
+    assert_eq!(open_orders(&mut rest).len(), open.len() + 2);
+    let session = &rest.get_json("/rest/fix/sessions")[0];
+    assert_eq!(session["nextOut"], numbers.last().unwrap() + 1, "{session}");
+    client.leave();
+    second.stop();
+    cluster.lab.stop();
+}
