@@ -228,6 +228,11 @@ impl RunningServer {
         self.process.child.id()
     }
 
+    /// Whether it ended by itself, or was killed.
+    pub fn has_ended(&mut self) -> bool {
+        self.process.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
     /// What it has written to standard error so far.
     pub fn log(&self) -> String {
         self.process.log()

@@ -34,7 +34,7 @@ fn follower(cluster: &TestCluster, member: &str) -> RunningServer {
 
 /// Who the engine has noted for an order, asked at the leader.
 fn user_of(client: &mut HttpClient, id: &str) -> Value {
-    client.order(id)["user"].clone()
+    client.order(id)["submittedBy"].clone()
 }
 
 /// The session of a user who logs in at this member.

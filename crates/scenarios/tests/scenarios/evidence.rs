@@ -31,6 +31,8 @@ pub(crate) struct JournalEvidence {
     last_at: Timestamp,
     /// Orders as they were taken, by their number.
     pub(crate) placed: BTreeMap<OrderId, Arc<Order>>,
+    /// The sequence at which each was taken.
+    pub(crate) placed_at: BTreeMap<OrderId, u64>,
     /// Numbers of the orders that carry a client's note.
     pub(crate) noted: BTreeMap<Text, Vec<OrderId>>,
     /// Ids that were given to clients or orders, each once.
@@ -88,6 +90,7 @@ impl JournalEvidence {
                 if let Some(note) = &order.reference {
                     self.noted.entry(note.clone()).or_default().push(order.id);
                 }
+                self.placed_at.insert(order.id, self.last_sequence);
                 let before = self.placed.insert(order.id, order);
                 assert_eq!(before, None, "an order's number was given twice");
             }

@@ -56,6 +56,11 @@ impl Client {
         self.lines.recv_timeout(DEADLINE).unwrap_or_else(|error| panic!("nothing is heard: {error}"))
     }
 
+    /// What it has received already, line by line.
+    pub(crate) fn hear_now(&self) -> Option<String> {
+        self.lines.try_recv().ok()
+    }
+
     /// The next message, which must be of this type, by its fields.
     pub(crate) fn hear_message(&self, kind: &str) -> Fields {
         let line = self.hear();
@@ -102,7 +107,7 @@ impl Drop for Client {
 
 pub(crate) type Fields = BTreeMap<u32, String>;
 
-fn fields_of(line: &str) -> Fields {
+pub(crate) fn fields_of(line: &str) -> Fields {
     let pairs = line.split('|').filter_map(|field| field.split_once('='));
     pairs.map(|(tag, value)| (tag.parse().unwrap(), value.to_owned())).collect()
 }

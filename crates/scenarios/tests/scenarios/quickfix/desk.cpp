@@ -17,6 +17,8 @@ using namespace FIX;
 struct Desk : NullApplication {
   // Whether its Logon says which number it expects (789). QuickFIX does so by itself from 1.16 on.
   bool saysNextExpected = false;
+  // Whether it prints messages of the session too, so that their numbers can be counted.
+  bool printsAll = false;
 
   void toAdmin(Message& message, const SessionID& id) override {
     if (saysNextExpected && message.getHeader().getField(35) == "A")
@@ -29,7 +31,7 @@ struct Desk : NullApplication {
 
   void fromAdmin(const Message& message, const SessionID&)
       throw(FieldNotFound, IncorrectDataFormat, IncorrectTagValue, RejectLogon) override {
-    if (message.getHeader().getField(35) == "3") hear(message);
+    if (printsAll || message.getHeader().getField(35) == "3") hear(message);
   }
 
   void fromApp(const Message& message, const SessionID&)
@@ -77,6 +79,7 @@ void send(const std::string& line, const SessionID& session) {
 int main(int count, char** arguments) {
   Desk desk;
   desk.saysNextExpected = count > 2 && std::string(arguments[2]) == "next-expected";
+  desk.printsAll = count > 2 && std::string(arguments[2]) == "all";
   MemoryStoreFactory store;
   SessionSettings settings(arguments[1]);
   SocketInitiator initiator(desk, store, settings);

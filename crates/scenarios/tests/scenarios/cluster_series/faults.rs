@@ -1,0 +1,95 @@
+//! What happens to a cluster: a leader is killed or paused, a member loses the NATS servers, or a NATS server stands still.
+
+use std::thread;
+use std::time::Duration;
+
+use scenarios::server::send_signal;
+
+use super::{MEMBERS, Series};
+use crate::kill::flow::Random;
+
+/// Milliseconds of a pause or a partition, at the least.
+const SHORTEST: u64 = 1_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Kill,
+    Pause { millis: u64 },
+    /// Lines of the leader to all NATS servers: nothing passes, and nobody is told.
+    HoldLeader { millis: u64 },
+    /// The same lines end, and new ones are refused.
+    CutLeader { millis: u64 },
+    HoldFollower { millis: u64 },
+    /// One line of each member, to the same NATS server.
+    HoldServer { server: usize, millis: u64 },
+    PauseServer { server: usize, millis: u64 },
+}
+
+/// All faults of a run, in an order that the seed decides.
+pub(crate) fn plan(random: &mut Random, (kills, pauses, partitions): (u64, u64, u64), seconds_max: u64) -> Vec<Fault> {
+    let mut faults = vec![];
+    for number in 0..kills + pauses + partitions {
+        let millis = random.between((SHORTEST, seconds_max * 1_000));
+        let fault = match number {
+            _ if number < kills => Fault::Kill,
+            _ if number < kills + pauses => Fault::Pause { millis },
+            _ => partition(random, millis),
+        };
+        let place = usize::try_from(random.between((0, faults.len() as u64))).expect("they are few");
+        faults.insert(place, fault);
+    }
+    faults
+}
+
+fn partition(random: &mut Random, millis: u64) -> Fault {
+    let server = usize::try_from(random.between((0, 2))).expect("it is small");
+    match random.between((0, 4)) {
+        0 => Fault::HoldLeader { millis },
+        1 => Fault::CutLeader { millis },
+        2 => Fault::HoldFollower { millis },
+        3 => Fault::HoldServer { server, millis },
+        _ => Fault::PauseServer { server, millis },
+    }
+}
+
+impl Fault {
+    pub(crate) fn strike(self, series: &mut Series) {
+        let leader = series.wait_for_leader();
+        match self {
+            Self::Kill => {
+                series.members.remove(leader).expect("it runs").kill();
+            }
+            Self::Pause { millis } => while_stopped(series.members[leader].pid(), millis),
+            Self::HoldLeader { millis } => while_held(series, &[leader], None, millis),
+            Self::CutLeader { millis } => {
+                series.cluster.lines[leader].iter().for_each(|line| line.cut());
+                thread::sleep(Duration::from_millis(millis));
+                series.cluster.lines[leader].iter().for_each(|line| line.restore());
+            }
+            Self::HoldFollower { millis } => {
+                let follower = MEMBERS.into_iter().find(|member| *member != leader).expect("there are three");
+                while_held(series, &[follower], None, millis);
+            }
+            Self::HoldServer { server, millis } => while_held(series, &MEMBERS, Some(server), millis),
+            Self::PauseServer { server, millis } => while_stopped(series.cluster.nats.pid(server), millis),
+        }
+    }
+}
+
+fn while_stopped(pid: u32, millis: u64) {
+    send_signal(pid, "STOP");
+    thread::sleep(Duration::from_millis(millis));
+    send_signal(pid, "CONT");
+}
+
+/// All lines of these members, or those to one server.
+fn while_held(series: &Series, members: &[&str], server: Option<usize>, millis: u64) {
+    let lines = || {
+        let of_member = |member: &&str| series.cluster.lines[*member].iter().enumerate();
+        let all = members.iter().flat_map(of_member);
+        all.filter(|(number, _)| server.is_none_or(|server| server == *number)).map(|(_, line)| line)
+    };
+    lines().for_each(|line| line.hold());
+    thread::sleep(Duration::from_millis(millis));
+    lines().for_each(|line| line.restore());
+}

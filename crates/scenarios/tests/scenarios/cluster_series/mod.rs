@@ -1,0 +1,192 @@
+//! Three members under load, over REST at every one of them and over FIX with three addresses, into a venue in a process of its own. Their
+//! leaders are killed and paused, and lines between members and NATS servers are held or cut. What clients were told, the journals and the
+//! venue's ledger are compared.
+//!
+//! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
+//! partitions, `RIALTO_CLUSTER_RATE` (50) for orders a second; `RIALTO_SEED` repeats the order of the faults. All are printed.
+
+mod audit;
+mod faults;
+mod fix_load;
+mod rest_load;
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use scenarios::http::HttpClient;
+use scenarios::nats::free_ports;
+use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::wait::{DEADLINE, wait_for};
+use serde_json::Value;
+
+use crate::binance::{LabPlatform, place_when_priced, resting, wait_for_open};
+use crate::cluster::{FENCED, TestCluster, wait_for_health};
+use crate::cluster_fix::with_fix;
+use crate::kill::flow::Random;
+use audit::EpochLog;
+use faults::{Fault, plan};
+use fix_load::FixLoad;
+use rest_load::RestLoad;
+
+const MEMBERS: [&str; 3] = ["a", "b", "c"];
+/// The venue's own limits are another test's.
+const LAB: [&str; 4] = [
+    "limits.ordersPer10Seconds=1000000",
+    "limits.ordersPerDay=100000000",
+    "limits.requestWeightPerMinute=10000000",
+    "limits.rawRequestsPer5Minutes=10000000",
+];
+/// Of all orders, so many come over FIX.
+const FIX_PERCENT: u64 = 20;
+/// Between two faults, so many orders are acknowledged.
+const ACKNOWLEDGED_BETWEEN: u64 = 20;
+/// A takeover takes some seconds, and a machine that runs eleven processes takes its time.
+const RECOVERY: Duration = Duration::from_secs(90);
+
+pub(crate) struct Series {
+    pub(crate) cluster: TestCluster,
+    pub(crate) members: BTreeMap<&'static str, RunningServer>,
+    fix_ports: Vec<u16>,
+    pub(crate) random: Random,
+    epochs: EpochLog,
+    /// How often another member led.
+    takeovers: u64,
+}
+
+impl Series {
+    fn begin(seed: u64) -> Self {
+        let lab = LabPlatform::with("BETA", &LAB, "");
+        let cluster = TestCluster::with_members(&MEMBERS, 1, lab).with_lines();
+        let epochs = EpochLog::new(&cluster.nats);
+        let (members, random) = (BTreeMap::new(), Random::new(seed));
+        let mut series = Self { cluster, members, fix_ports: free_ports(3), random, epochs, takeovers: 0 };
+        MEMBERS.iter().for_each(|member| series.start(member));
+        let leader = series.wait_for_leader();
+        let mut client = series.client(leader);
+        series.cluster.lab.credit_opening_balances(&mut client);
+        place_when_priced(&mut client, &resting("first"));
+        series
+    }
+
+    fn launcher(&self, member: &str) -> ServerLauncher {
+        let place = MEMBERS.iter().position(|known| *known == member).expect("it is a member");
+        let launch = with_fix(&self.cluster, member, self.fix_ports[place]);
+        launch.set("risk.ordersPerSecond", 100_000).set("risk.rejectBreaker", "").set("risk.selfTrade", "allow")
+    }
+
+    /// Starts a member, which follows.
+    pub(crate) fn start(&mut self, member: &'static str) {
+        let server = self.launcher(member).start();
+        self.members.insert(member, server);
+    }
+
+    pub(crate) fn client(&self, member: &str) -> HttpClient {
+        self.cluster.client(member).with_timeout(Duration::from_secs(10))
+    }
+
+    /// The member that leads with its lease, of the newest epoch; none while there is none.
+    pub(crate) fn leader(&self) -> Option<(&'static str, u64)> {
+        let status = |member: &&'static str| {
+            let body = HttpClient::new(self.members.get(*member)?.address()).with_timeout(ASK).get("/health/cluster").ok()?.body;
+            let status: Value = serde_json::from_str(&body).ok()?;
+            let leads = status["role"] == "leader" && status["lease"] == true;
+            leads.then(|| (*member, status["epoch"].as_u64().unwrap_or(0)))
+        };
+        MEMBERS.iter().filter_map(status).max_by_key(|(_, epoch)| *epoch)
+    }
+
+    /// Waits until a member leads and trades.
+    pub(crate) fn wait_for_leader(&mut self) -> &'static str {
+        let (leader, _) = wait_long("a leader", || self.leader());
+        wait_for_open(&mut self.client(leader), "ORDERS");
+        leader
+    }
+
+    /// One fault, and everything that follows from it until all members are back.
+    fn round(&mut self, fault: Fault, load: &RestLoad) {
+        let before = self.leader().map_or(0, |(_, epoch)| epoch);
+        println!("{fault:?} in epoch {before}, {} acknowledged", load.acknowledged());
+        fault.strike(self);
+        self.revive();
+        let leader = self.wait_for_leader();
+        let (_, epoch) = self.leader().unwrap_or((leader, before));
+        self.takeovers += u64::from(epoch != before);
+        for member in MEMBERS {
+            wait_for_health(&mut self.client(member), "/health/ready", 200, "");
+        }
+        let reached = load.acknowledged() + ACKNOWLEDGED_BETWEEN;
+        wait_long("orders to go on", || (load.acknowledged() >= reached).then_some(()));
+        self.epochs.read_on();
+    }
+
+    /// A member that ended is started again; it may have ended because another one leads, and for no other reason.
+    fn revive(&mut self) {
+        let settled = wait_long("the members to know who leads", || self.is_settled().then_some(()));
+        let () = settled;
+        let ended: Vec<_> = MEMBERS.into_iter().filter(|member| self.has_ended(member)).collect();
+        for member in ended {
+            if let Some(server) = self.members.remove(member) {
+                let end = server.wait();
+                assert!(end.code == Some(FENCED) || end.code.is_none(), "{member}: {end}");
+            }
+            self.start(member);
+        }
+    }
+
+    /// Exactly one leads: one that was replaced has ended.
+    fn is_settled(&mut self) -> bool {
+        let Some((_, newest)) = self.leader() else { return false };
+        let running: Vec<_> = MEMBERS.into_iter().filter(|member| !self.has_ended(member)).collect();
+        running.into_iter().all(|member| {
+            let body = self.client(member).get("/health/cluster").map(|answer| answer.body).unwrap_or_default();
+            serde_json::from_str::<Value>(&body).is_ok_and(|status| status["epoch"] == newest)
+        })
+    }
+
+    fn has_ended(&mut self, member: &str) -> bool {
+        self.members.get_mut(member).is_none_or(RunningServer::has_ended)
+    }
+}
+
+const ASK: Duration = Duration::from_secs(2);
+
+/// Waits for something that a takeover is a part of.
+pub(crate) fn wait_long<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let rounds = RECOVERY.as_millis() / DEADLINE.as_millis();
+    let mut found = None;
+    for _ in 0..rounds * 600 {
+        found = look();
+        if found.is_some() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    found.unwrap_or_else(|| wait_for(what, look))
+}
+
+pub(crate) fn number(variable: &str, default: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not {text:?}")),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubles_nothing() {
+    let kills = number("RIALTO_CLUSTER_KILLS", 5);
+    let (pauses, partitions) = (number("RIALTO_CLUSTER_PAUSES", 2), number("RIALTO_CLUSTER_PARTITIONS", 2));
+    let (seconds, rate) = (number("RIALTO_CLUSTER_SECONDS_MAX", 5), number("RIALTO_CLUSTER_RATE", 50));
+    let seed = number("RIALTO_SEED", u64::from(std::process::id()));
+    println!(
+        "cluster: RIALTO_CLUSTER_KILLS={kills} RIALTO_CLUSTER_PAUSES={pauses} RIALTO_CLUSTER_PARTITIONS={partitions} \
+         RIALTO_CLUSTER_SECONDS_MAX={seconds} RIALTO_CLUSTER_RATE={rate} RIALTO_SEED={seed}"
+    );
+    let mut series = Series::begin(seed);
+    let rest = RestLoad::begin(&series.cluster, &MEMBERS, rate * (100 - FIX_PERCENT) / 100, seed);
+    let fix = FixLoad::begin(&series.fix_ports, (rate * FIX_PERCENT / 100).max(1));
+    for fault in plan(&mut series.random, (kills, pauses, partitions), seconds) {
+        series.round(fault, &rest);
+    }
+    audit::finish(series, rest, fix);
+}

@@ -1,0 +1,164 @@
+//! Orders over REST, at a steady rate, at any member: a follower forwards them. Each has an id of its own, so one whose outcome is not known is
+//! sent again.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use scenarios::http::{HttpClient, HttpFailure};
+use serde_json::{Value, json};
+
+use crate::binance::{BITCOIN, order_of};
+use crate::cluster::TestCluster;
+use crate::kill::flow::Random;
+use crate::test_platform::{limit, path_of, with_id};
+
+const CLIENTS: u64 = 4;
+/// Between two attempts to place the same order.
+const PAUSE: Duration = Duration::from_millis(100);
+/// An order that nobody takes for so long is given up.
+const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// What clients know at the end.
+#[derive(Default)]
+pub(crate) struct RestLog {
+    pub(crate) acknowledged: Vec<String>,
+    pub(crate) refused: Vec<(String, String)>,
+    /// Sent at least once, and never answered.
+    pub(crate) unknown: Vec<String>,
+    /// Orders whose first outcome was not known.
+    pub(crate) sent_again: u64,
+}
+
+pub(crate) struct RestLoad {
+    acknowledged: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<RestLog>>,
+}
+
+impl RestLoad {
+    pub(crate) fn begin(cluster: &TestCluster, members: &[&str], rate: u64, seed: u64) -> Self {
+        let (acknowledged, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let addresses: Vec<SocketAddr> =
+            members.iter().map(|member| cluster.address(member)[7..].parse().unwrap()).collect();
+        let client = |number| RestClient {
+            name: format!("rest-{number}"),
+            members: addresses.iter().map(|address| HttpClient::new(*address).with_timeout(ANSWER_WAIT)).collect(),
+            random: Random::new(seed + number),
+            acknowledged: acknowledged.clone(),
+            log: RestLog::default(),
+        };
+        let interval = Duration::from_secs(CLIENTS) / u32::try_from(rate.max(1)).expect("it is small");
+        let start = |number| {
+            let (client, stop) = (client(number), stop.clone());
+            thread::spawn(move || client.run(interval, &stop))
+        };
+        Self { clients: (0..CLIENTS).map(start).collect(), acknowledged, stop }
+    }
+
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
+    /// No new orders; those that were begun are brought to an end.
+    pub(crate) fn end(self) -> RestLog {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut log = RestLog::default();
+        for client in self.clients {
+            let told = client.join().expect("a client does not panic");
+            log.acknowledged.extend(told.acknowledged);
+            log.refused.extend(told.refused);
+            log.unknown.extend(told.unknown);
+            log.sent_again += told.sent_again;
+        }
+        log
+    }
+}
+
+struct RestClient {
+    name: String,
+    members: Vec<HttpClient>,
+    random: Random,
+    acknowledged: Arc<AtomicU64>,
+    log: RestLog,
+}
+
+/// What one attempt has shown.
+enum Attempt {
+    Acknowledged,
+    Refused(String),
+    /// It had no effect.
+    NotTaken,
+    Unknown,
+}
+
+impl RestClient {
+    fn run(mut self, interval: Duration, stop: &AtomicBool) -> RestLog {
+        let mut due = Instant::now();
+        for number in 0_u64.. {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            // What could not be sent while nobody led is not caught up with.
+            due = (due + interval).max(Instant::now());
+            let id = format!("{}-{number}", self.name);
+            self.place(&order(number, &id), id);
+        }
+        self.log
+    }
+
+    fn place(&mut self, order: &Value, id: String) {
+        let (begun, mut may_be_there) = (Instant::now(), false);
+        while begun.elapsed() < PATIENCE {
+            match self.attempt(order, may_be_there) {
+                Attempt::Acknowledged => {
+                    self.acknowledged.fetch_add(1, Ordering::Relaxed);
+                    self.log.sent_again += u64::from(may_be_there);
+                    return self.log.acknowledged.push(id);
+                }
+                Attempt::Refused(code) => return self.log.refused.push((id, code)),
+                Attempt::NotTaken => {}
+                Attempt::Unknown => may_be_there = true,
+            }
+            thread::sleep(PAUSE);
+        }
+        if may_be_there {
+            self.log.unknown.push(id);
+        }
+    }
+
+    fn attempt(&mut self, order: &Value, may_be_there: bool) -> Attempt {
+        let member = usize::try_from(self.random.between((0, self.members.len() as u64 - 1))).expect("it is small");
+        let answer = match self.members[member].post(path_of(order), &order.to_string()) {
+            Ok(answer) => answer,
+            Err(HttpFailure::NotSent(_)) => return Attempt::NotTaken,
+            Err(HttpFailure::Unanswered(_)) => return Attempt::Unknown,
+        };
+        let problem: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        let code = problem["code"].as_str().unwrap_or_default().to_owned();
+        match (answer.status, code.as_str()) {
+            (200, _) => Attempt::Acknowledged,
+            (409, "duplicate-order") if may_be_there => Attempt::Acknowledged,
+            (503, "outcome-unknown" | "journal-stalled") => Attempt::Unknown,
+            (503 | 429, _) => Attempt::NotTaken,
+            // The venue's prices come a moment after the log-on.
+            (422, "cash-unknown" | "no-reference-price") => Attempt::NotTaken,
+            _ => Attempt::Refused(code),
+        }
+    }
+}
+
+/// Most never trade and are gone at once; some trade.
+fn order(number: u64, id: &str) -> Value {
+    let side = if number.is_multiple_of(20) { "BUY" } else { "SELL" };
+    if number.is_multiple_of(10) {
+        return with_id(order_of(BITCOIN, side, "0.001"), id);
+    }
+    let mut order = with_id(limit(BITCOIN, "BUY", 1, "20000"), id);
+    (order["quantity"], order["tif"]) = (json!("0.001"), json!("IOC"));
+    order
+}
