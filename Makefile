@@ -84,8 +84,8 @@ kill: build ## kill the server 1,000 times under load over REST, FIX, topics and
 kill-faults: build ## the same at venues that lose, double and reorder reports and lose requests: kills meet reconciliation (KILLS=, RIALTO_SEED=)
 	RIALTO_FAULT_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_while_it_reconciles -- --nocapture
 
-kill-cluster: build ## three members under load over REST and FIX: kills and pauses of the leader, partitions (KILLS=, PAUSES=, PARTITIONS=, RATE=, SECONDS_MAX=, RIALTO_SEED=)
-	RIALTO_CLUSTER_KILLS=$(or $(KILLS),100) RIALTO_CLUSTER_PAUSES=$(or $(PAUSES),50) RIALTO_CLUSTER_PARTITIONS=$(or $(PARTITIONS),50) RIALTO_CLUSTER_RATE=$(or $(RATE),500) RIALTO_CLUSTER_SECONDS_MAX=$(or $(SECONDS_MAX),60) cargo test -p scenarios --test scenarios killed_paused_and_cut_off -- --nocapture
+kill-cluster: build ## three members under load over REST and FIX: kills and pauses of the leader, partitions (KILLS=, PAUSES=, PARTITIONS=, BURNS=, RATE=, SECONDS_MAX=, RIALTO_SEED=)
+	RIALTO_CLUSTER_KILLS=$(or $(KILLS),100) RIALTO_CLUSTER_PAUSES=$(or $(PAUSES),50) RIALTO_CLUSTER_PARTITIONS=$(or $(PARTITIONS),50) RIALTO_CLUSTER_BURNS=$(or $(BURNS),10) RIALTO_CLUSTER_RATE=$(or $(RATE),500) RIALTO_CLUSTER_SECONDS_MAX=$(or $(SECONDS_MAX),60) cargo test -p scenarios --test scenarios killed_paused_and_cut_off -- --nocapture
 
 kill-years: build ## kill the server while it writes snapshots, and backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
 	scripts/kill-years.py $(RIALTO) $(or $(KILLS),50) $(RIALTO_SEED)

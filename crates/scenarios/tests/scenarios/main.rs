@@ -15,6 +15,7 @@ mod cluster;
 mod cluster_standby;
 mod cluster_forwarding;
 mod cluster_fix;
+mod cluster_reads;
 mod cluster_series;
 mod http_behaviour;
 mod control;

@@ -1,5 +1,6 @@
 //! What happens to a cluster: a leader is killed or paused, a member loses the NATS servers, or a NATS server stands still.
 
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -23,17 +24,28 @@ pub(crate) enum Fault {
     /// One line of each member, to the same NATS server.
     HoldServer { server: usize, millis: u64 },
     PauseServer { server: usize, millis: u64 },
+    /// The leader and a NATS server are killed, and everything that both had is deleted. Both begin empty.
+    Burn { server: usize },
+}
+
+/// How many of each.
+pub(crate) struct FaultCounts {
+    pub(crate) kills: u64,
+    pub(crate) pauses: u64,
+    pub(crate) partitions: u64,
+    pub(crate) burns: u64,
 }
 
 /// All faults of a run, in an order that the seed decides.
-pub(crate) fn plan(random: &mut Random, (kills, pauses, partitions): (u64, u64, u64), seconds_max: u64) -> Vec<Fault> {
+pub(crate) fn plan(random: &mut Random, FaultCounts { kills, pauses, partitions, burns }: FaultCounts, seconds_max: u64) -> Vec<Fault> {
     let mut faults = vec![];
-    for number in 0..kills + pauses + partitions {
+    for number in 0..kills + pauses + partitions + burns {
         let millis = random.between((SHORTEST, seconds_max * 1_000));
         let fault = match number {
             _ if number < kills => Fault::Kill,
             _ if number < kills + pauses => Fault::Pause { millis },
-            _ => partition(random, millis),
+            _ if number < kills + pauses + partitions => partition(random, millis),
+            _ => Fault::Burn { server: one_of_three(random) },
         };
         let place = usize::try_from(random.between((0, faults.len() as u64))).expect("they are few");
         faults.insert(place, fault);
@@ -41,8 +53,12 @@ pub(crate) fn plan(random: &mut Random, (kills, pauses, partitions): (u64, u64, 
     faults
 }
 
+fn one_of_three(random: &mut Random) -> usize {
+    usize::try_from(random.between((0, 2))).expect("it is small")
+}
+
 fn partition(random: &mut Random, millis: u64) -> Fault {
-    let server = usize::try_from(random.between((0, 2))).expect("it is small");
+    let server = one_of_three(random);
     match random.between((0, 4)) {
         0 => Fault::HoldLeader { millis },
         1 => Fault::CutLeader { millis },
@@ -72,8 +88,17 @@ impl Fault {
             }
             Self::HoldServer { server, millis } => while_held(series, &MEMBERS, Some(server), millis),
             Self::PauseServer { server, millis } => while_stopped(series.cluster.nats.pid(server), millis),
+            Self::Burn { server } => burn(series, leader, server),
         }
     }
+}
+
+fn burn(series: &mut Series, leader: &str, server: usize) {
+    series.members.remove(leader).expect("it runs").kill();
+    series.cluster.nats.burn(server);
+    fs::remove_dir_all(series.cluster.data(leader)).expect("it had a folder");
+    series.wait_for_leader();
+    series.cluster.nats.start_again(server);
 }
 
 fn while_stopped(pid: u32, millis: u64) {

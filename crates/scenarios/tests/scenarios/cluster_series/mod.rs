@@ -1,8 +1,9 @@
 //! Three members under load, over REST at every one of them and over FIX with three addresses, into a venue in a process of its own. Their
-//! leaders are killed and paused, and lines between members and NATS servers are held or cut. What clients were told, the journals and the
+//! leaders are killed, paused and burnt, and lines between members and NATS servers are held or cut. What clients were told, the journals and the
 //! venue's ledger are compared.
 //!
-//! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
+//! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_BURNS` (1: a leader and a
+//! NATS server lose everything that they had), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
 //! partitions, `RIALTO_CLUSTER_RATE` (50) for orders a second; `RIALTO_SEED` repeats the order of the faults. All are printed.
 
 mod audit;
@@ -25,7 +26,7 @@ use crate::cluster::{FENCED, TestCluster, wait_for_health};
 use crate::cluster_fix::with_fix;
 use crate::kill::flow::Random;
 use audit::EpochLog;
-use faults::{Fault, plan};
+use faults::{Fault, FaultCounts, plan};
 use fix_load::FixLoad;
 use rest_load::RestLoad;
 
@@ -174,18 +175,18 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
 
 #[test]
 fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubles_nothing() {
-    let kills = number("RIALTO_CLUSTER_KILLS", 5);
-    let (pauses, partitions) = (number("RIALTO_CLUSTER_PAUSES", 2), number("RIALTO_CLUSTER_PARTITIONS", 2));
+    let (kills, pauses) = (number("RIALTO_CLUSTER_KILLS", 5), number("RIALTO_CLUSTER_PAUSES", 2));
+    let (partitions, burns) = (number("RIALTO_CLUSTER_PARTITIONS", 2), number("RIALTO_CLUSTER_BURNS", 1));
     let (seconds, rate) = (number("RIALTO_CLUSTER_SECONDS_MAX", 5), number("RIALTO_CLUSTER_RATE", 50));
     let seed = number("RIALTO_SEED", u64::from(std::process::id()));
     println!(
         "cluster: RIALTO_CLUSTER_KILLS={kills} RIALTO_CLUSTER_PAUSES={pauses} RIALTO_CLUSTER_PARTITIONS={partitions} \
-         RIALTO_CLUSTER_SECONDS_MAX={seconds} RIALTO_CLUSTER_RATE={rate} RIALTO_SEED={seed}"
+         RIALTO_CLUSTER_BURNS={burns} RIALTO_CLUSTER_SECONDS_MAX={seconds} RIALTO_CLUSTER_RATE={rate} RIALTO_SEED={seed}"
     );
     let mut series = Series::begin(seed);
     let rest = RestLoad::begin(&series.cluster, &MEMBERS, rate * (100 - FIX_PERCENT) / 100, seed);
     let fix = FixLoad::begin(&series.fix_ports, (rate * FIX_PERCENT / 100).max(1));
-    for fault in plan(&mut series.random, (kills, pauses, partitions), seconds) {
+    for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);
     }
     audit::finish(series, rest, fix);
