@@ -44,6 +44,9 @@ pub struct ForwardedResponse {
     #[n(2)]
     #[cbor(with = "minicbor::bytes")]
     pub body: Vec<u8>,
+    /// What the leader had journalled when it answered: a follower that has applied it shows what the command did.
+    #[n(3)]
+    pub sequence: u64,
 }
 
 /// Why there is no answer of a leader.

@@ -2,11 +2,13 @@
 //! clients does, but its caller was authenticated by the follower.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
+use bus::JournalStatus;
 use bus::forwarding::{ForwardedCall, ForwardedRequest, ForwardedResponse};
 use http_body_util::BodyExt;
 use tokio::sync::mpsc::Receiver;
@@ -21,7 +23,7 @@ const FORWARDED_CALLS_MAX: usize = 1_024;
 
 /// Answers until `shutdown` is ready, then completes those that came before.
 pub(crate) async fn serve(
-    router: Router,
+    (router, journal): (Router, Arc<dyn JournalStatus>),
     mut calls: Receiver<ForwardedCall>,
     grace: Duration,
     mut shutdown: oneshot::Receiver<()>,
@@ -39,17 +41,17 @@ pub(crate) async fn serve(
         };
         while running.len() >= FORWARDED_CALLS_MAX && running.join_next().await.is_some() {}
         while running.try_join_next().is_some() {}
-        running.spawn(answer(router.clone(), call));
+        running.spawn(answer(router.clone(), journal.clone(), call));
     }
     let all_end = async { while running.join_next().await.is_some() {} };
     tokio::time::timeout(grace, all_end).await.unwrap_or(());
 }
 
 /// Without an answer the outcome is unknown to the follower, and it says so.
-async fn answer(router: Router, ForwardedCall { request, answer }: ForwardedCall) {
+async fn answer(router: Router, journal: Arc<dyn JournalStatus>, ForwardedCall { request, answer }: ForwardedCall) {
     let Some(request) = http_request(request) else { return };
     let response = match router.oneshot(request).await {
-        Ok(response) => forwarded_response(response).await,
+        Ok(response) => forwarded_response(response, &*journal).await,
         Err(never) => match never {},
     };
     if let Some(response) = response {
@@ -68,12 +70,12 @@ fn http_request(forwarded: ForwardedRequest) -> Option<Request<Body>> {
     request.extension(connection).extension(ForwardedCaller { user }).body(Body::from(body)).ok()
 }
 
-async fn forwarded_response(response: Response<Body>) -> Option<ForwardedResponse> {
+async fn forwarded_response(response: Response<Body>, journal: &dyn JournalStatus) -> Option<ForwardedResponse> {
     let (head, body) = response.into_parts();
     let text = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
         value.to_str().ok().map(|value| (name.to_string(), value.to_owned()))
     };
     let headers = head.headers.iter().filter_map(text).collect();
     let body = body.collect().await.ok()?.to_bytes().to_vec();
-    Some(ForwardedResponse { status: head.status.as_u16(), headers, body })
+    Some(ForwardedResponse { status: head.status.as_u16(), headers, body, sequence: journal.durable() })
 }

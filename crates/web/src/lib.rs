@@ -81,11 +81,11 @@ pub async fn serve(
     for port in [http.as_ref(), https.as_ref()].into_iter().flatten() {
         settings.ports.push(port.listener.local_addr()?.port());
     }
-    let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
+    let (limits, others, journal) = (settings.limits.clone(), take(&mut settings.others), bus.journal.clone());
     let router = router::router(app_state::AppState::new(bus, services, access, settings), others);
     let (close, closed) = oneshot::channel();
-    let answer =
-        forwarded.map(|calls| forwarded_calls::serve(router.clone(), calls, limits.shutdown_grace, closed));
+    let answer = forwarded
+        .map(|calls| forwarded_calls::serve((router.clone(), journal), calls, limits.shutdown_grace, closed));
     let answering = answer.map(tokio::spawn);
     ports::serve((http, https), router, &limits, shutdown).await;
     drop(close);

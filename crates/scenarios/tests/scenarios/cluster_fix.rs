@@ -81,7 +81,8 @@ fn a_fix_client_with_two_addresses_trades_on_at_the_new_leader_with_its_numbers(
     // QuickFIX gives it its number and keeps it: the new leader asks for it, and gets it as a possible duplicate.
     client.say(&buy("meanwhile"));
     second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
-    assert_eq!(client.hear_until("logged on"), Vec::<String>::new());
+    // Every attempt at an address where nobody listens ends with a logout.
+    assert!(client.hear_until("logged on").iter().all(|line| line == "logged out"));
     let heard = hear_in_sequence(&client, "meanwhile 0/0", &mut numbers);
     assert_eq!(heard, ["meanwhile A/A filled 0", "meanwhile 0/0 filled 0"]);
     client.say(&buy("after"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError};
 
@@ -14,7 +14,6 @@ use crate::extract::read_body;
 use crate::middleware::authorization::AlreadyAudited;
 use crate::middleware::caller::{HttpCaller, peer};
 use crate::problem::Problem;
-use crate::response::SEQUENCE_HEADER;
 
 /// Headers that the leader needs. Credentials stay here: the follower has checked them, and a session is known to it alone.
 const FORWARDED_HEADERS: [HeaderName; 4] = [
@@ -40,8 +39,9 @@ async fn answer_of_leader(state: &AppState, request: Request) -> Result<Response
     let mut forwarded = forwarded_head(&request);
     forwarded.body = read_body(request, limits).await?.to_vec();
     let answer = forwarder.forward(forwarded, limits.request_timeout).await.map_err(forwarding_problem)?;
+    let sequence = answer.sequence;
     let response = response(answer).ok_or_else(unknown_outcome)?;
-    wait_until_applied(state, response.headers()).await;
+    wait_until_applied(state, sequence).await;
     Ok(response)
 }
 
@@ -59,7 +59,7 @@ fn forwarded_head(request: &Request) -> ForwardedRequest {
 }
 
 /// None where it cannot be read.
-fn response(ForwardedResponse { status, headers, body }: ForwardedResponse) -> Option<Response> {
+fn response(ForwardedResponse { status, headers, body, .. }: ForwardedResponse) -> Option<Response> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).ok()?;
     for (name, value) in headers {
@@ -88,10 +88,9 @@ fn unknown_outcome() -> Problem {
     )
 }
 
-async fn wait_until_applied(state: &AppState, headers: &HeaderMap) {
-    let sequence = headers.get(SEQUENCE_HEADER).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+async fn wait_until_applied(state: &AppState, sequence: u64) {
     let applied = async {
-        while sequence.is_some_and(|sequence| state.durable() < sequence) {
+        while state.durable() < sequence {
             tokio::time::sleep(LOOK_AGAIN_AFTER).await;
         }
     };

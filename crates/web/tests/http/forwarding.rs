@@ -61,7 +61,7 @@ fn command(user: Option<&str>) -> ForwardedRequest {
 #[test]
 fn a_follower_forwards_a_command_with_the_name_of_its_caller_and_gives_the_leaders_answer() {
     let headers = vec![("content-type".into(), "application/json".into()), ("rialto-sequence".into(), "4700".into())];
-    let answer = ForwardedResponse { status: 201, headers, body: b"{\"leader\":true}".to_vec() };
+    let answer = ForwardedResponse { status: 201, headers, body: b"{\"leader\":true}".to_vec(), sequence: 4_700 };
     let (follower, forwarder) = follower(Ok(answer));
     follower.users.add("anna", UserRole::Trader);
     let bearer = follower.users.bearer("robot", UserRole::Trader);
