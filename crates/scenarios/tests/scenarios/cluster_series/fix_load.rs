@@ -23,6 +23,8 @@ pub(crate) struct FixLog {
     exec_ids: BTreeSet<String>,
     /// Of the next message of the server.
     pub(crate) next_number: u64,
+    /// Messages that came before their number was due; QuickFIX does not hand them over again.
+    early: BTreeSet<u64>,
 }
 
 pub(crate) struct FixLoad {
@@ -101,8 +103,12 @@ impl FixLog {
             _ if number == self.next_number => self.next_number += 1,
             _ if number > self.next_number => {
                 assert!(["A", "2", "5"].contains(&fields[&35].as_str()), "{} was due: {line}", self.next_number);
+                self.early.insert(number);
             }
             _ => assert!(is_repeated, "{} was due: {line}", self.next_number),
+        }
+        while self.early.remove(&self.next_number) {
+            self.next_number += 1;
         }
     }
 

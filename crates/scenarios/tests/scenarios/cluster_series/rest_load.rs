@@ -145,8 +145,8 @@ impl RestClient {
             (409, "duplicate-order") if may_be_there => Attempt::Acknowledged,
             (503, "outcome-unknown" | "journal-stalled") => Attempt::Unknown,
             (503 | 429, _) => Attempt::NotTaken,
-            // The venue's prices come a moment after the log-on.
-            (422, "cash-unknown" | "no-reference-price") => Attempt::NotTaken,
+            // The prices of a new leader come a moment after its log-on.
+            (422, "cash-unknown" | "no-reference-price" | "stale-price") => Attempt::NotTaken,
             _ => Attempt::Refused(code),
         }
     }
