@@ -145,7 +145,11 @@ impl Access {
 
     /// The identity of a caller that another server of the cluster has authenticated, as this one knows it now: its role and its rights
     /// may have changed. None is an anonymous caller of the other server's machine.
-    pub async fn identify_forwarded(&self, name: Option<&str>, visit: &AccessRequest) -> Result<Identity, AccessDenied> {
+    pub async fn identify_forwarded(
+        &self,
+        name: Option<&str>,
+        visit: &AccessRequest,
+    ) -> Result<Identity, AccessDenied> {
         let outcome = self.directory().and_then(|directory| match name {
             Some(name) => self.named_identity(&directory, name).ok_or(AccessDenied::WrongCredentials),
             None => self

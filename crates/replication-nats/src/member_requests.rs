@@ -23,9 +23,7 @@ pub struct MemberRequests {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberRequestError {
     /// No member got it.
-    NotSent {
-        reason: String,
-    },
+    NotSent { reason: String },
     /// A member may have got it, or may still get it.
     Unanswered,
 }

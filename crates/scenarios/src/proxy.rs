@@ -77,12 +77,7 @@ impl Hold {
     }
 }
 
-fn forward(
-    near: TcpStream,
-    target: SocketAddr,
-    carried: &Mutex<Vec<TcpStream>>,
-    hold: &Arc<Hold>,
-) -> io::Result<()> {
+fn forward(near: TcpStream, target: SocketAddr, carried: &Mutex<Vec<TcpStream>>, hold: &Arc<Hold>) -> io::Result<()> {
     let far = TcpStream::connect(target)?;
     let (near_back, far_back) = (near.try_clone()?, far.try_clone()?);
     let ends = [near.try_clone()?, far.try_clone()?];

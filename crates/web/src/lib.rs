@@ -84,8 +84,8 @@ pub async fn serve(
     let (limits, others, journal) = (settings.limits.clone(), take(&mut settings.others), bus.journal.clone());
     let router = router::router(app_state::AppState::new(bus, services, access, settings), others);
     let (close, closed) = oneshot::channel();
-    let answer = forwarded
-        .map(|calls| forwarded_calls::serve((router.clone(), journal), calls, limits.shutdown_grace, closed));
+    let answer =
+        forwarded.map(|calls| forwarded_calls::serve((router.clone(), journal), calls, limits.shutdown_grace, closed));
     let answering = answer.map(tokio::spawn);
     ports::serve((http, https), router, &limits, shutdown).await;
     drop(close);

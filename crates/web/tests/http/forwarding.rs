@@ -116,7 +116,8 @@ fn a_leader_decides_about_a_forwarded_command_by_its_own_users() {
         (answer.status, String::from_utf8(answer.body).unwrap())
     };
     assert_eq!(answered(Some("anna")), (200, String::new()));
-    let refused = [(Some("tom"), 403, "role-too-low"), (Some("nobody"), 401, "wrong-credentials"), (None, 401, "login-needed")];
+    let refused =
+        [(Some("tom"), 403, "role-too-low"), (Some("nobody"), 401, "wrong-credentials"), (None, 401, "login-needed")];
     for (user, status, code) in refused {
         let answer = answered(user);
         assert!(answer.0 == status && answer.1.contains(code), "{user:?}: {answer:?}");

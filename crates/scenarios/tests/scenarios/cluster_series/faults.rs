@@ -15,17 +15,33 @@ const SHORTEST: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Kill,
-    Pause { millis: u64 },
+    Pause {
+        millis: u64,
+    },
     /// Lines of the leader to all NATS servers: nothing passes, and nobody is told.
-    HoldLeader { millis: u64 },
+    HoldLeader {
+        millis: u64,
+    },
     /// The same lines end, and new ones are refused.
-    CutLeader { millis: u64 },
-    HoldFollower { millis: u64 },
+    CutLeader {
+        millis: u64,
+    },
+    HoldFollower {
+        millis: u64,
+    },
     /// One line of each member, to the same NATS server.
-    HoldServer { server: usize, millis: u64 },
-    PauseServer { server: usize, millis: u64 },
+    HoldServer {
+        server: usize,
+        millis: u64,
+    },
+    PauseServer {
+        server: usize,
+        millis: u64,
+    },
     /// The leader and a NATS server are killed, and everything that both had is deleted. Both begin empty.
-    Burn { server: usize },
+    Burn {
+        server: usize,
+    },
 }
 
 /// How many of each.
@@ -37,7 +53,11 @@ pub(crate) struct FaultCounts {
 }
 
 /// All faults of a run, in an order that the seed decides.
-pub(crate) fn plan(random: &mut Random, FaultCounts { kills, pauses, partitions, burns }: FaultCounts, seconds_max: u64) -> Vec<Fault> {
+pub(crate) fn plan(
+    random: &mut Random,
+    FaultCounts { kills, pauses, partitions, burns }: FaultCounts,
+    seconds_max: u64,
+) -> Vec<Fault> {
     let mut faults = vec![];
     for number in 0..kills + pauses + partitions + burns {
         let millis = random.between((SHORTEST, seconds_max * 1_000));

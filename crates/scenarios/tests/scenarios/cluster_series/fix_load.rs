@@ -52,10 +52,7 @@ fn run(mut client: Client, interval: Duration, stop: &AtomicBool) -> FixLog {
     let mut log = FixLog { next_number: 1, ..FixLog::default() };
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(interval);
-        client.say(&format!(
-            "35=D|11=fix-{}|48=1|54=1|60=20261116-12:00:00|38=0.001|40=2|44=20000|59=3",
-            log.sent
-        ));
+        client.say(&format!("35=D|11=fix-{}|48=1|54=1|60=20261116-12:00:00|38=0.001|40=2|44=20000|59=3", log.sent));
         log.sent += 1;
         log.note_all(&client);
     }
