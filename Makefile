@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth flip-bits
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -103,6 +103,10 @@ rules-under-faults: build ## every rule of the conformance kit at Binance spot u
 
 kill-fix: build ## kill a Rialto, the Rialto that is its FIX venue and the line between them 1,000 times while orders are on their way (KILLS=)
 	RIALTO_FIX_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios rialto_behind_rialto -- --nocapture
+
+flip-bits: setup ## flip 20 bits in the files of JetStream and 20 in the journal of a follower: each is named or read from another copy (FLIPS=, RIALTO_SEED=)
+	BIT_FLIPS=$(or $(FLIPS),20) cargo test -p replication-nats --test jetstream bit_that_flips -- --nocapture
+	BIT_FLIPS=$(or $(FLIPS),20) cargo test -p replication-contract --test followers bit_that_flips -- --nocapture
 
 venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
 	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture

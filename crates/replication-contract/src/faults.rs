@@ -37,6 +37,10 @@ pub enum LoadFault {
     Hidden { position: u64 },
     /// The entry is that of another position.
     Replaced { position: u64, by: u64 },
+    /// As [`Self::FlippedBit`], but on one machine alone: another copy is good.
+    FlippedOnce { position: u64, byte: isize },
+    /// As [`Self::Hidden`], but on one machine alone.
+    HiddenOnce { position: u64 },
 }
 
 /// The faults of one client, and how a rule sets them.
@@ -48,6 +52,7 @@ struct QueuedFaults {
     store: VecDeque<StoreFault>,
     load: Vec<LoadFault>,
     delayed: Vec<DelayedRequest>,
+    copies_asked: u64,
     is_released: bool,
 }
 
@@ -111,13 +116,24 @@ impl<S: LogStore> FaultyStore<S> {
         match fault {
             None => self.inner.load(position),
             Some(LoadFault::Replaced { by, .. }) => self.inner.load(LogPosition(by)),
-            Some(LoadFault::FlippedBit { byte, .. }) => flipped(self.inner.load(position), byte),
-            Some(LoadFault::Hidden { .. }) => match self.inner.load(position.next()) {
+            Some(LoadFault::FlippedBit { byte, .. } | LoadFault::FlippedOnce { byte, .. }) => {
+                flipped(self.inner.load(position), byte)
+            }
+            Some(LoadFault::Hidden { .. } | LoadFault::HiddenOnce { .. }) => match self.inner.load(position.next()) {
                 LoadReply::Entry(_) => LoadReply::Missing { next: position.next() },
                 other => other,
             },
         }
     }
+}
+
+fn is_meant(fault: &LoadFault, position: LogPosition) -> bool {
+    let (LoadFault::FlippedBit { position: at, .. }
+    | LoadFault::FlippedOnce { position: at, .. }
+    | LoadFault::Hidden { position: at }
+    | LoadFault::HiddenOnce { position: at }
+    | LoadFault::Replaced { position: at, .. }) = fault;
+    *at == position.0
 }
 
 fn flipped(reply: LoadReply, byte: isize) -> LoadReply {
@@ -154,13 +170,22 @@ impl<S: LogStore> LogStore for FaultyStore<S> {
 
     fn load(&mut self, position: LogPosition) -> LoadReply {
         self.deliver_released();
-        let meant = |fault: &&LoadFault| match fault {
-            LoadFault::FlippedBit { position: at, .. }
-            | LoadFault::Hidden { position: at }
-            | LoadFault::Replaced { position: at, .. } => *at == position.0,
-        };
-        let fault = self.faults.state().load.iter().find(meant).cloned();
+        let fault = self.faults.state().load.iter().find(|fault| is_meant(fault, position)).cloned();
         self.load_with(fault, position)
+    }
+
+    /// The third machine that is asked has a good copy, where any has.
+    fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
+        let mut faults = self.faults.state();
+        let fault = faults.load.iter().find(|fault| is_meant(fault, position)).cloned();
+        faults.copies_asked += 1;
+        let is_good = matches!(fault, Some(LoadFault::FlippedOnce { .. } | LoadFault::HiddenOnce { .. }) | None);
+        let is_asked = faults.copies_asked.is_multiple_of(3);
+        drop(faults);
+        match self.load_with(fault.filter(|_| !(is_good && is_asked)), position) {
+            LoadReply::Entry(entry) => Some(entry),
+            _ => None,
+        }
     }
 
     fn discard(&mut self, below: LogPosition) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! JetStream as an engine of the replicated log: each call is one request.
 
+use std::time::Duration;
+
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreReply};
@@ -14,6 +16,10 @@ use crate::stream;
 const EXPECTED_STREAM: &str = "Nats-Expected-Stream";
 const EXPECTED_LAST_SEQUENCE: &str = "Nats-Expected-Last-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
+const SEQUENCE: &str = "Nats-Sequence";
+
+/// For how long a leader waits for a trim. Its outcome does not matter: the log is trimmed now or later.
+const TRIM_WAIT: Duration = Duration::from_millis(500);
 
 const INSUFFICIENT_RESOURCES: u64 = 10023;
 const MESSAGE_NOT_FOUND: u64 = 10037;
@@ -76,8 +82,12 @@ impl JetStreamStore {
     }
 
     fn call(&self, verb: &str, body: &Value) -> Result<Value, String> {
+        self.call_within(verb, body, self.settings.answer_wait)
+    }
+
+    fn call_within(&self, verb: &str, body: &Value, wait: Duration) -> Result<Value, String> {
         let subject = format!("$JS.API.STREAM.{verb}.{}", self.settings.stream);
-        let answer = self.client.request(&subject, &[], body.to_string().into_bytes(), self.settings.answer_wait);
+        let answer = self.client.request(&subject, &[], body.to_string().into_bytes(), wait);
         answer.map_err(|failure| match failure {
             RequestFailure::NotSent { reason } | RequestFailure::Unanswered { reason } => reason,
         })
@@ -105,7 +115,9 @@ impl JetStreamStore {
             Some(_) if first > position.0 => Ok(LoadReply::Trimmed { first: LogPosition(first) }),
             Some(next) => Ok(LoadReply::Missing { next: LogPosition(next) }),
             // A server says "not found" of a message that it cannot read, too.
-            None if last >= position.0 => Err(format!("the stream goes up to {last}, and {position} cannot be read")),
+            None if last >= position.0 => Ok(LoadReply::Unreadable {
+                reason: format!("the stream goes up to {last}, and {position} cannot be read"),
+            }),
             None => end_or_error(&found),
         }
     }
@@ -184,8 +196,18 @@ impl LogStore for JetStreamStore {
         self.load_entry(position).unwrap_or_else(|reason| LoadReply::Unavailable { reason })
     }
 
+    /// Any server that holds the stream answers, by chance: asked often enough, each of them does.
+    fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
+        let subject = format!("$JS.API.DIRECT.GET.{}", self.settings.stream);
+        let body = json!({ "seq": position.0 }).to_string().into_bytes();
+        let message = self.client.exchange(&subject, &[], body, self.settings.answer_wait).ok()?;
+        let found = message.headers.as_ref()?.get(SEQUENCE)?.as_str().parse().ok();
+        (found == Some(position.0)).then(|| message.payload.to_vec())
+    }
+
+    /// What does not answer soon is tried again later: frames wait meanwhile.
     fn discard(&mut self, below: LogPosition) -> Result<(), String> {
-        let answer = self.call("PURGE", &json!({ "seq": below.0 }))?;
+        let answer = self.call_within("PURGE", &json!({ "seq": below.0 }), TRIM_WAIT)?;
         match answer["success"].as_bool() {
             Some(true) => Ok(()),
             _ => Err(format!("the stream was not trimmed: {}", answer["error"])),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
-use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, Request};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, Message, Request};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -35,7 +35,7 @@ impl NatsClient {
             .thread_name("nats")
             .build()
             .map_err(unavailable)?;
-        let options = options(settings);
+        let options = options(settings)?;
         let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
         let client = runtime.block_on(connected).map_err(unavailable)?.map_err(connect_failure)?;
         Ok(Self { client, runtime })
@@ -68,6 +68,19 @@ impl NatsClient {
         payload: Vec<u8>,
         wait: Duration,
     ) -> Result<Value, RequestFailure> {
+        let message = self.exchange(subject, headers, payload, wait)?;
+        serde_json::from_slice(&message.payload)
+            .map_err(|error| RequestFailure::Unanswered { reason: format!("the answer is not JSON: {error}") })
+    }
+
+    /// The answer as it came.
+    pub(crate) fn exchange(
+        &self,
+        subject: &str,
+        headers: &[(&'static str, String)],
+        payload: Vec<u8>,
+        wait: Duration,
+    ) -> Result<Message, RequestFailure> {
         let mut request = Request::new().payload(payload.into()).timeout(Some(wait));
         if !headers.is_empty() {
             let mut map = HeaderMap::new();
@@ -77,21 +90,29 @@ impl NatsClient {
         // The client's own wait begins when it has taken the request; this one bounds both.
         let answered =
             async { tokio::time::timeout(wait * 2, self.client.send_request(subject.to_owned(), request)).await };
-        let unanswered = |reason: String| RequestFailure::Unanswered { reason };
-        let message = match self.runtime.block_on(answered) {
-            Err(_) => return Err(unanswered("no answer came in time".to_owned())),
-            Ok(Err(error)) => return Err(failure(error.kind(), error.to_string())),
-            Ok(Ok(message)) => message,
-        };
-        serde_json::from_slice(&message.payload).map_err(|error| unanswered(format!("the answer is not JSON: {error}")))
+        match self.runtime.block_on(answered) {
+            Err(_) => Err(RequestFailure::Unanswered { reason: "no answer came in time".to_owned() }),
+            Ok(Err(error)) => Err(failure(error.kind(), error.to_string())),
+            Ok(Ok(message)) => Ok(message),
+        }
     }
 }
 
-fn options(settings: &JetStreamSettings) -> ConnectOptions {
-    let mut options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
-    if let Some(NatsLogin { user, password }) = &settings.login {
-        options = options.user_and_password(user.clone(), password.clone());
-    }
+fn options(settings: &JetStreamSettings) -> Result<ConnectOptions, LogOpenError> {
+    let options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
+    let options = match &settings.login {
+        None => options,
+        Some(NatsLogin::Password { user, password }) => options.user_and_password(user.clone(), password.clone()),
+        Some(NatsLogin::NkeySeed(seed)) => options.nkey(seed.clone()),
+        // The reason of the library may name what it could not read.
+        Some(NatsLogin::Credentials(text)) => options
+            .credentials(text)
+            .map_err(|_| refused("login", "the credentials file has no JWT with the seed of its key".to_owned()))?,
+    };
+    Ok(with_tls(options, settings))
+}
+
+fn with_tls(mut options: ConnectOptions, settings: &JetStreamSettings) -> ConnectOptions {
     let Some(NatsTls { ca_file, own }) = &settings.tls else { return options };
     options = options.require_tls(true);
     if let Some(file) = ca_file {

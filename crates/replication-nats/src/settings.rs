@@ -29,17 +29,46 @@ pub struct JetStreamSettings {
     pub open_wait: Duration,
 }
 
-/// A user of the NATS servers.
+/// A user of the NATS servers, and what proves it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct NatsLogin {
-    pub user: String,
-    pub password: String,
+pub enum NatsLogin {
+    Password {
+        user: String,
+        password: String,
+    },
+    /// The text of a credentials file: a JWT and the seed of its key.
+    Credentials(String),
+    /// The seed of a key; the servers know its public half.
+    NkeySeed(String),
 }
 
-/// The password is never shown.
+impl NatsLogin {
+    /// What a credentials file has: a JWT with its seed, or the seed of a key alone, in the first line that is no comment.
+    pub fn from_credentials(text: &str) -> Result<Self, &'static str> {
+        if text.contains(JWT_HEADER) {
+            return Ok(Self::Credentials(text.to_owned()));
+        }
+        let is_seed =
+            |line: &&str| line.starts_with(USER_SEED) && line.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let seed = text.lines().map(str::trim).find(is_seed);
+        seed.map(|seed| Self::NkeySeed(seed.to_owned()))
+            .ok_or("it has neither a JWT of a user nor the seed of a user's key")
+    }
+}
+
+/// Begins the JWT in a credentials file.
+const JWT_HEADER: &str = "-----BEGIN NATS USER JWT-----";
+/// What every seed of a user's key begins with.
+const USER_SEED: &str = "SU";
+
+/// Nothing secret is ever shown.
 impl fmt::Debug for NatsLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsLogin").field("user", &self.user).finish_non_exhaustive()
+        match self {
+            Self::Password { user, .. } => f.debug_struct("Password").field("user", user).finish_non_exhaustive(),
+            Self::Credentials(_) => f.write_str("Credentials"),
+            Self::NkeySeed(_) => f.write_str("NkeySeed"),
+        }
     }
 }
 
@@ -97,3 +126,20 @@ impl fmt::Display for LogOpenError {
 }
 
 impl std::error::Error for LogOpenError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credentials_file_has_a_jwt_or_a_seed_and_neither_is_shown() {
+        let jwt = "-----BEGIN NATS USER JWT-----\nabc\n------END NATS USER JWT------\n";
+        assert_eq!(NatsLogin::from_credentials(jwt), Ok(NatsLogin::Credentials(jwt.to_owned())));
+        let seed = NatsLogin::from_credentials("# the desk\n  SUABC234\n").unwrap();
+        assert_eq!(seed, NatsLogin::NkeySeed("SUABC234".to_owned()));
+        assert_eq!(format!("{seed:?} {:?}", NatsLogin::from_credentials(jwt).unwrap()), "NkeySeed Credentials");
+        for bad in ["", "UABC", "SU-not-a-key"] {
+            assert!(NatsLogin::from_credentials(bad).is_err(), "{bad}");
+        }
+    }
+}

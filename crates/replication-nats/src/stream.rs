@@ -53,13 +53,13 @@ fn call(client: &NatsClient, verb: &str, body: &Value, wait: Duration) -> Result
     )
 }
 
-/// Everything that decides whether an entry stays; the rest is JetStream's default.
+/// Everything that decides whether an entry stays, and whether every copy may be asked; the rest is JetStream's default.
 fn wanted(name: &str) -> Value {
     json!({
         "name": name, "subjects": [name], "storage": "file", "retention": "limits", "discard": "new",
         "num_replicas": REPLICAS, "max_age": 0, "max_msgs": -1, "max_bytes": -1, "max_msgs_per_subject": -1,
         "max_msg_size": -1, "duplicate_window": nanoseconds(DUPLICATE_WINDOW), "deny_delete": true, "deny_purge": false,
-        "allow_rollup_hdrs": false,
+        "allow_rollup_hdrs": false, "allow_direct": true,
     })
 }
 

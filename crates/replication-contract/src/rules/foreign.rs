@@ -19,6 +19,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "a record of a leader with another history is named", check: other_history },
     Rule { name: "a second leader of one epoch is named", check: second_leader },
     Rule { name: "a leader of an epoch that is over is named", check: backwards },
+    Rule { name: "a mark at another place of the journal is named", check: misplaced_mark },
+    Rule { name: "a mark of another leader is named", check: foreign_mark },
 ];
 
 fn frame_entry(epoch: u64, frame: &SealedFrame) -> Vec<u8> {
@@ -113,5 +115,23 @@ fn second_leader(lab: &mut dyn LogLab) -> Verdict {
     leader(lab, 2)?;
     let after = end_of(lab)?;
     lab.store_raw(&epoch_record(INSTANCE, 1, after));
+    expect_fault(lab, 4, |fault| matches!(fault, EntryFault::TwoLeaders { .. }))
+}
+
+fn mark(epoch: u64, after: ChainAnchor) -> Vec<u8> {
+    let payload = LogPayload::Mark { leader: Some(CandidateId([0xee; 16])), after };
+    LogEntry { instance: INSTANCE, epoch: Epoch(epoch), payload }.encode()
+}
+
+fn misplaced_mark(lab: &mut dyn LogLab) -> Verdict {
+    lab.store_raw(&epoch_record(INSTANCE, 1, ChainAnchor::START));
+    lab.store_raw(&mark(1, ChainAnchor { hash: ChainHash([9; 32]), ..ChainAnchor::START }));
+    expect_fault(lab, 2, |fault| matches!(fault, EntryFault::OtherHistory { .. }))
+}
+
+fn foreign_mark(lab: &mut dyn LogLab) -> Verdict {
+    leader(lab, 2)?;
+    let after = end_of(lab)?;
+    lab.store_raw(&mark(1, after));
     expect_fault(lab, 4, |fault| matches!(fault, EntryFault::TwoLeaders { .. }))
 }

@@ -13,6 +13,7 @@ use crate::sample_frames::frames;
 pub(super) const RULES: &[Rule] = &[
     Rule { name: "a flipped bit is named with its position", check: flipped_bit },
     Rule { name: "a missing entry is named, and nothing behind it is delivered", check: gap },
+    Rule { name: "an entry that one machine has lost or changed is read from another copy", check: another_copy },
     Rule { name: "a candidate that cannot see the last entry does not lead", check: hidden_end },
     Rule { name: "entries in another order are named", check: swapped },
     Rule { name: "an entry that is delivered for another is named", check: replaced },
@@ -50,6 +51,16 @@ fn gap(lab: &mut dyn LogLab) -> Verdict {
     leader(lab, 5)?;
     let error = expect_fault(lab, 3, &[LoadFault::Hidden { position: 3 }])?;
     expect("fault", &error, &LogError::Gap { position: LogPosition(3), next: LogPosition(4) })
+}
+
+fn another_copy(lab: &mut dyn LogLab) -> Verdict {
+    leader(lab, 5)?;
+    let faults = [LoadFault::FlippedOnce { position: 3, byte: 40 }, LoadFault::HiddenOnce { position: 5 }];
+    let mut client = lab.connect();
+    faults.iter().for_each(|fault| client.faults.on_load(fault.clone()));
+    let (events, _, error) = read_until_fault(&mut client);
+    expect("fault", &error, &None)?;
+    ensure(frames_in(&events) == frames()[..5], "the frames are those that were appended", &events.len())
 }
 
 /// What a reader cannot see it cannot name. But it cannot lead either: only the condition of the append decides.

@@ -91,7 +91,7 @@ pub(super) fn journal(lab: &mut dyn LogLab) -> Result<Vec<SealedFrame>, String> 
 pub(super) fn frames_in(events: &[LogEvent]) -> Vec<SealedFrame> {
     let frame = |event: &LogEvent| match event {
         LogEvent::Frame { frame, .. } => Some(frame.clone()),
-        LogEvent::Led { .. } | LogEvent::Dropped { .. } => None,
+        LogEvent::Led { .. } | LogEvent::Marked { .. } | LogEvent::Dropped { .. } => None,
     };
     events.iter().filter_map(frame).collect()
 }

@@ -1,8 +1,12 @@
 //! Leaders and followers with journals of their own, over a log in memory with injected faults.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod beginnings;
+mod bit_flips;
+mod lease;
 mod member;
 mod standbys;
+mod trimming;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -12,10 +16,10 @@ use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{MemoryLog, StoreFault};
 use storage::journal::{Journal, JournalOptions, SealedFrame, SyncMode};
 use storage::lock::DataDirLock;
-use storage::replication::{FollowError, instance_in};
+use storage::replication::{FollowError, beginning_of};
 
 /// Orders of one leader, each in a frame of its own.
-fn record(leader: &mut member::Leader, sequences: std::ops::RangeInclusive<u64>, name: &str) {
+pub(crate) fn record(leader: &mut member::Leader, sequences: std::ops::RangeInclusive<u64>, name: &str) {
     for sequence in sequences {
         leader.record_durably(sequence, &format!("{name} {sequence}"));
     }
@@ -252,10 +256,11 @@ fn a_follower_syncs_always() {
 #[test]
 fn a_process_without_a_journal_learns_from_the_log_whose_it_is() {
     let log = MemoryLog::default();
-    assert_eq!(instance_in(&mut log.client()), Ok(None));
+    assert_eq!(beginning_of(&mut log.client()), Ok(None));
     let mut member = Member::new(1);
     member.lead(&log).end();
-    assert_eq!(instance_in(&mut log.client()), Ok(Some(INSTANCE)));
+    let found = beginning_of(&mut log.client()).unwrap();
+    assert_eq!(found.map(|beginning| beginning.instance), Some(INSTANCE));
 }
 
 #[test]

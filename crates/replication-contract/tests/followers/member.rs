@@ -118,7 +118,15 @@ pub(crate) fn lead_with(
     follower: LogFollower<Log>,
     standbys: usize,
 ) -> Result<(Leader, LogCursor), Box<LogFollower<Log>>> {
-    let status = Arc::new(ReplicationStatus::with_standbys(standbys));
+    lead_as(follower, ReplicationStatus::with_standbys(standbys))
+}
+
+/// As [`lead`], with a status of its own.
+pub(crate) fn lead_as(
+    follower: LogFollower<Log>,
+    status: ReplicationStatus,
+) -> Result<(Leader, LogCursor), Box<LogFollower<Log>>> {
+    let status = Arc::new(status);
     match follower.lead(&status).unwrap() {
         Leading::Leader { journal, end } => Ok((Leader { journal, status }, end)),
         Leading::Fenced(follower) => Err(follower),

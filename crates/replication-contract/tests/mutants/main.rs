@@ -21,7 +21,7 @@ struct MutantLab {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// In the five verbs.
+    /// In the verbs.
     Log(LogMistake),
     /// In the engine, or in what an adapter makes of its answers.
     Store(StoreMistake),
@@ -63,6 +63,10 @@ impl LogStore for SharedStore {
 
     fn load(&mut self, position: LogPosition) -> LoadReply {
         self.0.borrow_mut().load(position)
+    }
+
+    fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
+        self.0.borrow_mut().load_copy(position)
     }
 
     fn discard(&mut self, below: LogPosition) -> Result<(), String> {

@@ -1,9 +1,9 @@
-//! Logs whose five verbs make one mistake each: what a sound handle refuses or names, they do.
+//! Logs whose verbs make one mistake each: what a sound handle refuses or names, they do.
 
 use storage::journal::{FrameChain, SealedFrame};
 use storage::replication::{
-    CandidateId, DropReason, EntryFault, Epoch, LoadReply, LogCursor, LogEntry, LogError, LogEvent, LogOutcome,
-    LogPayload, LogPosition, LogRefusal, LogStore, MessageId, QuorumLog, ReplicatedLog, StoreReply,
+    CandidateId, DropReason, EntryFault, Epoch, LoadReply, LogBeginning, LogCursor, LogEntry, LogError, LogEvent,
+    LogOutcome, LogPayload, LogPosition, LogRefusal, LogStore, MessageId, QuorumLog, ReplicatedLog, StoreReply,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,9 @@ impl<S: LogStore + Clone> MistakenLog<S> {
         match payload {
             LogPayload::EpochRecord { .. } => MessageId::of_epoch_record(epoch, self.candidate, expected),
             LogPayload::Frame(frame) => MessageId::of_frame(epoch, expected, frame.hash()),
+            LogPayload::Mark { after, .. } => {
+                MessageId::of_mark(epoch, expected, replication_contract::sample_frames::INSTANCE, after.hash)
+            }
         }
     }
 
@@ -161,6 +164,7 @@ fn overruled(cursor: &mut LogCursor, before: &LogCursor, bytes: &[u8]) -> LogEve
     match payload {
         LogPayload::EpochRecord { candidate, .. } => LogEvent::Led { position, epoch, candidate },
         LogPayload::Frame(frame) => LogEvent::Frame { position, epoch, frame },
+        LogPayload::Mark { .. } => LogEvent::Marked { position, epoch },
     }
 }
 
@@ -230,7 +234,7 @@ impl<S: LogStore + Clone> QuorumLog for MistakenLog<S> {
             match self.read_entry(cursor, &bytes) {
                 Ok(event) => events.extend(event),
                 Err(_) if !events.is_empty() || self.mistake == LogMistake::FaultIsTheEnd => break,
-                Err(fault) => return Err(LogError::Bad { position, fault }),
+                Err(_) => return self.sound.read(cursor, entries_max),
             }
         }
         if events.is_empty() && cursor.position() == from && self.mistake != LogMistake::FaultIsTheEnd {
@@ -239,9 +243,31 @@ impl<S: LogStore + Clone> QuorumLog for MistakenLog<S> {
         Ok(events)
     }
 
+    fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError> {
+        self.sound.beginning()
+    }
+
+    fn mark(&mut self) -> LogOutcome {
+        let outcome = self.sound.mark();
+        match &outcome {
+            LogOutcome::Refused { reason: LogRefusal::NotLeading }
+                if self.mistake == LogMistake::AppendsWithoutLead =>
+            {
+                let after = FrameChain::start(replication_contract::sample_frames::INSTANCE).head();
+                let end = self.end();
+                self.send(end, Epoch(0), LogPayload::Mark { leader: None, after })
+            }
+            LogOutcome::Refused { .. } => outcome,
+            _ => {
+                self.believed = self.believed.next();
+                self.doubt(outcome)
+            }
+        }
+    }
+
     fn trim(&mut self, below: LogPosition) -> Result<(), LogError> {
         match self.sound.trim(below) {
-            Err(LogError::TrimTooFar { .. }) if self.mistake == LogMistake::TrimsAnything => {
+            Err(LogError::TrimTooFar { .. } | LogError::NoMark { .. }) if self.mistake == LogMistake::TrimsAnything => {
                 self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })
             }
             Err(LogError::NotLeading) if self.mistake == LogMistake::TrimsWithoutLead => {

@@ -41,6 +41,8 @@ pub(crate) enum StoreMistake {
     AnyPosition,
     /// A reader goes on behind a gap.
     SkipsGaps,
+    /// Only one machine is asked.
+    AsksNoCopy,
     /// What was trimmed looks like the end.
     TrimmedIsTheEnd,
     /// One more than was asked for is trimmed.
@@ -66,6 +68,7 @@ impl StoreMistake {
         Self::InProgressCounts,
         Self::AnyPosition,
         Self::SkipsGaps,
+        Self::AsksNoCopy,
         Self::TrimmedIsTheEnd,
         Self::TrimsTheLast,
         Self::TrimsNothing,
@@ -168,6 +171,10 @@ impl<S: LogStore> LogStore for MistakenStore<S> {
             (StoreMistake::TrimmedIsTheEnd, LoadReply::Trimmed { .. }) => LoadReply::End,
             (_, reply) => reply,
         }
+    }
+
+    fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
+        if self.mistake == StoreMistake::AsksNoCopy { None } else { self.inner.load_copy(position) }
     }
 
     fn discard(&mut self, below: LogPosition) -> Result<(), String> {

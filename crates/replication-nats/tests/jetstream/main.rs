@@ -1,6 +1,7 @@
 //! The replicated log on real JetStream servers.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod bit_flips;
 mod nats_cluster;
 
 use std::fs;
@@ -103,7 +104,7 @@ fn read(log: &mut dyn QuorumLog) -> (Vec<SealedFrame>, LogCursor, Option<LogErro
             Ok(events) if events.is_empty() => return (found, cursor, None),
             Ok(events) => found.extend(events.into_iter().filter_map(|event| match event {
                 LogEvent::Frame { frame, .. } => Some(frame),
-                LogEvent::Led { .. } | LogEvent::Dropped { .. } => None,
+                LogEvent::Led { .. } | LogEvent::Marked { .. } | LogEvent::Dropped { .. } => None,
             })),
             Err(LogError::Unavailable { .. }) if begun.elapsed() < PATIENCE => {}
             Err(error) => return (found, cursor, Some(error)),
@@ -208,51 +209,6 @@ fn journals_are_equal_byte_for_byte_while_a_server_of_the_log_dies_and_the_lead_
 }
 
 #[test]
-fn a_bit_that_flipped_on_every_disk_is_named_and_nothing_behind_it_is_delivered() {
-    let mut cluster = NatsCluster::three();
-    let mut leader = log(cluster.open("flip"), 1);
-    let first = leader.lead(Epoch(1), &LogCursor::start(INSTANCE));
-    assert_eq!(settled(&mut leader, first), LogOutcome::Accepted { position: LogPosition(1) });
-    append(&mut leader, &frames()[..12], 1);
-    drop(leader);
-    (0..cluster.len()).for_each(|number| cluster.end(number, Signal::TERM));
-    for number in 0..cluster.len() {
-        assert!(flip_bit_in(&cluster.data_folder(number), &frames()[5].bytes), "server {number} has the frame");
-    }
-    (0..cluster.len()).for_each(|number| cluster.run(number));
-    let (found, cursor, error) = read(&mut log(cluster.open("flip"), 2));
-    assert!(found == frames()[..5], "{} frames, then {error:?}", found.len());
-    assert_eq!(cursor.position(), LogPosition(6));
-    let error = error.expect("the fault is named");
-    let is_named = matches!(&error, LogError::Gap { position, .. } | LogError::Bad { position, .. } if position.0 == 7);
-    assert!(is_named, "{error}");
-}
-
-/// Flips one bit in the middle of the bytes wherever a block file of a stream has them.
-fn flip_bit_in(folder: &Path, bytes: &[u8]) -> bool {
-    let mut is_found = false;
-    for path in block_files(folder) {
-        let mut content = fs::read(&path).unwrap();
-        if let Some(at) = content.windows(bytes.len()).position(|window| window == bytes) {
-            content[at + bytes.len() / 2] ^= 1;
-            fs::write(&path, content).unwrap();
-            is_found = true;
-        }
-    }
-    is_found
-}
-
-fn block_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let below = |path: PathBuf| if path.is_dir() { block_files(&path) } else { vec![path] };
-    let is_stream_block = |path: &PathBuf| {
-        path.extension().is_some_and(|extension| extension == "blk")
-            && path.components().any(|part| part.as_os_str() == "streams")
-    };
-    entries.flat_map(below).filter(is_stream_block).collect()
-}
-
-#[test]
 fn a_server_that_does_not_sync_every_write_is_refused_by_name() {
     let cluster =
         NatsCluster::start(&ServerOptions { nodes: 1, sync: "sync_interval: 1s", ..ServerOptions::default() });
@@ -276,7 +232,7 @@ fn guarded_servers(folder: &Path) -> (NatsCluster, PathBuf) {
 fn servers_with_a_user_and_tls_let_in_who_knows_the_password_and_trusts_the_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let (cluster, certificate) = guarded_servers(folder.path());
-    let login = |password: &str| Some(NatsLogin { user: "rialto".into(), password: password.into() });
+    let login = |password: &str| Some(NatsLogin::Password { user: "rialto".into(), password: password.into() });
     let trusted = Some(NatsTls { ca_file: Some(certificate), own: None });
     let settings = JetStreamSettings { login: login("right"), tls: trusted.clone(), ..cluster.settings("guarded") };
     open_patiently(&settings).unwrap_or_else(|error| panic!("{error}"));
@@ -289,6 +245,20 @@ fn servers_with_a_user_and_tls_let_in_who_knows_the_password_and_trusts_the_cert
     let distrustful = JetStreamSettings { tls: Some(NatsTls::default()), ..settings };
     let error = JetStreamStore::open(distrustful).unwrap_err().to_string();
     assert!(error.contains("certificate"), "{error}");
+}
+
+#[test]
+fn servers_that_know_a_key_let_in_who_has_its_seed() {
+    // A key for this test alone, and another one.
+    let [known, other] = [nkeys::KeyPair::new_user(), nkeys::KeyPair::new_user()];
+    let further = format!("authorization {{ users = [{{ nkey: {} }}] }}\n", known.public_key());
+    let cluster = NatsCluster::start(&ServerOptions { further, ..ServerOptions::default() });
+    let login = |key: &nkeys::KeyPair| Some(NatsLogin::from_credentials(&key.seed().unwrap()).unwrap());
+    let settings = JetStreamSettings { login: login(&known), ..cluster.settings("key") };
+    open_patiently(&settings).unwrap_or_else(|error| panic!("{error}"));
+    let error = open_patiently(&JetStreamSettings { login: login(&other), ..settings }).unwrap_err().to_string();
+    assert!(error.starts_with("login: the NATS servers do not let the member in"), "{error}");
+    assert!(!error.contains(&other.seed().unwrap()), "{error}");
 }
 
 #[test]

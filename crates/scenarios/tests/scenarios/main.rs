@@ -12,6 +12,7 @@ mod scripts_and_names;
 mod statements;
 mod closing;
 mod cluster;
+mod cluster_log;
 mod cluster_standby;
 mod cluster_forwarding;
 mod cluster_fix;

@@ -32,8 +32,33 @@ pub struct RestoreArgs {
     /// Go on under the same name. Only where the first folder is gone for good: two that trade under one name give the same ids.
     #[arg(long)]
     pub same_instance: bool,
+    /// Make the folder that of a further member of the cluster to which the backup belongs: the journal as it is, nothing added. Start it
+    /// with --cluster; it follows from where the backup ends.
+    #[arg(long, conflicts_with = "same_instance")]
+    pub as_member: bool,
     #[command(flatten)]
     pub config: ConfigArgs,
+}
+
+/// Under which name a restored folder goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoredIdentity {
+    /// Its own.
+    New,
+    /// That of the first folder, which is gone.
+    Same,
+    /// That of the cluster; nothing may be written that its log does not have.
+    Member,
+}
+
+impl RestoredIdentity {
+    pub fn of_flags(same_instance: bool, as_member: bool) -> Self {
+        match (same_instance, as_member) {
+            (_, true) => Self::Member,
+            (true, false) => Self::Same,
+            (false, false) => Self::New,
+        }
+    }
 }
 
 /// A moment of a journal.

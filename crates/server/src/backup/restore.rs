@@ -11,9 +11,10 @@ use runtime::{RecoveryError, StateAt};
 use storage::file_system::{OsFileSystem, complete_folder};
 use storage::journal::{self, CopiedJournal, CopiedSegment, Journal};
 use storage::lock::DataDirLock;
+use storage::replication::join_cluster;
 use storage::{RetiredIndex, SnapshotStore, StorageError, retired_index, snapshot};
 
-use super::arguments::PointInTime;
+use super::arguments::{PointInTime, RestoredIdentity};
 use super::files;
 use super::folder::{BackupFolder, BackupPoint};
 use super::manifest::ManifestFile;
@@ -34,7 +35,7 @@ pub fn restore(
     config: &Config,
     folder: &Path,
     to: Option<PointInTime>,
-    same_instance: bool,
+    restored: RestoredIdentity,
 ) -> Result<String, ExitFailure> {
     let target = &config.data_dir;
     check_free(target)?;
@@ -43,16 +44,21 @@ pub fn restore(
     let work = make_room(target)?;
     let copied = copy_journal(&backup, point, to, &work)?;
     let end = copied.end().map_or(0, |end| end.last);
-    let identity = identity(point, &copied, same_instance)?;
+    let identity = identity(point, &copied, restored)?;
     identity.write_to(&work).map_err(|error| ExitFailure::io("write", &work, &error))?;
     copy_base(point, &copied, &work)?;
     let state = runtime::state_at(&work, copied.instance, end).map_err(not_replayed)?;
     let left_out = copy_files(point, &work, &state)?;
     let now = SystemClock::new(config.clock_offset.0).now();
-    if same_instance {
-        go_on(config, &work, &copied, backup.newest_sequence(), now)?;
+    match restored {
+        RestoredIdentity::New => audit(config, &work, point, end, now)?,
+        RestoredIdentity::Same => {
+            go_on(config, &work, &copied, backup.newest_sequence(), now)?;
+            audit(config, &work, point, end, now)?;
+        }
+        // What the log does not have would be a fork of it. The member finds its place when it starts.
+        RestoredIdentity::Member => join_cluster(&work)?,
     }
-    audit(config, &work, point, end, now)?;
     put_in_place(&work, target)?;
     Ok(summary(target, &copied, &state, &identity, &left_out))
 }
@@ -104,9 +110,17 @@ fn copy_journal(
     })?)
 }
 
-fn identity(point: &BackupPoint, copied: &CopiedJournal, same_instance: bool) -> Result<DataDirIdentity, ExitFailure> {
-    match point.manifest.identity() {
-        Some(first) if same_instance => Ok(first),
+fn identity(
+    point: &BackupPoint,
+    copied: &CopiedJournal,
+    restored: RestoredIdentity,
+) -> Result<DataDirIdentity, ExitFailure> {
+    match (point.manifest.identity(), restored) {
+        (Some(first), RestoredIdentity::Member) if first.is_restored() => {
+            let reason = "the backup is of a folder that was restored as a new instance, which cannot be in a cluster";
+            Err(ExitFailure::new(Exit::Refused, reason))
+        }
+        (Some(first), RestoredIdentity::Same | RestoredIdentity::Member) => Ok(first),
         _ => DataDirIdentity::new_for_journal(copied.instance),
     }
 }

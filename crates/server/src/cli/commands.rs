@@ -5,7 +5,7 @@ use std::path::Path;
 
 use storage::{Loss, StorageError, journal};
 
-use crate::backup::arguments::{BackupArgs, RestoreArgs};
+use crate::backup::arguments::{BackupArgs, RestoreArgs, RestoredIdentity};
 use crate::cli::arguments::{CliCommand, JournalCommand, TokenCommand, UserCommand};
 use crate::cli::strategy_commands::{self, StrategyCommand};
 use crate::cli::user_admin::UserAdmin;
@@ -49,8 +49,9 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Backup(BackupArgs { folder, verify, config }) => {
             print(&backup::back_up(&load_and_log(config)?, &folder, verify)?)
         }
-        CliCommand::Restore(RestoreArgs { folder, to, same_instance, config }) => {
-            print(&backup::restore(&load_and_log(config)?, &folder, to, same_instance)?)
+        CliCommand::Restore(RestoreArgs { folder, to, same_instance, as_member, config }) => {
+            let identity = RestoredIdentity::of_flags(same_instance, as_member);
+            print(&backup::restore(&load_and_log(config)?, &folder, to, identity)?)
         }
         CliCommand::Kill { scope, reason, config } => {
             print(&control::client::kill(&load(config)?.data_dir, scope, reason)?)

@@ -19,6 +19,12 @@ const NAME_CHARACTERS_MAX: usize = 32;
 /// A takeover comes so much later than the end of the lease, for clocks that run at different speeds: a quarter.
 const TAKEOVER_MARGIN_PART: u64 = 4;
 
+/// Of a smaller log a follower that was away for a minute could not read on.
+const KEEP_ENTRIES_MIN: u64 = 100;
+const MEGABYTES_MAX: u64 = 1 << 30;
+/// Ten years.
+const HOURS_MAX: u64 = 87_600;
+
 #[derive(Debug, Clone)]
 pub struct ClusterConfig {
     /// The name of this member.
@@ -30,7 +36,19 @@ pub struct ClusterConfig {
     /// So many followers must have a record in their own journals before it counts.
     pub standby: usize,
     pub log: JetStreamSettings,
+    /// What the leader keeps of the log; none where it is never trimmed.
+    pub trim: Option<LogLimits>,
     pub timing: ClusterTiming,
+}
+
+/// What stays of the log. An entry stays as long as one of them keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogLimits {
+    pub entries: Option<u64>,
+    pub bytes: Option<u64>,
+    pub age: Option<Duration>,
+    /// A member that was not heard of for longer holds nothing of the log.
+    pub absent_after: Option<Duration>,
 }
 
 /// How long the members wait for each other.
@@ -60,16 +78,28 @@ struct ClusterFile {
     members: BTreeMap<String, String>,
     login: Option<LoginTable>,
     tls: Option<TlsTable>,
+    trim: Option<TrimTable>,
     #[serde(default)]
     timing: TimingTable,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TrimTable {
+    keep_entries: Option<u64>,
+    keep_megabytes: Option<u64>,
+    keep_hours: Option<u64>,
+    absent_hours: Option<u64>,
 }
 
 /// As whom the member connects to the NATS servers.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LoginTable {
-    user: String,
-    password_file: PathBuf,
+    user: Option<String>,
+    password_file: Option<PathBuf>,
+    /// A JWT with the seed of its key, or a seed alone.
+    credentials_file: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -127,8 +157,9 @@ impl ClusterConfig {
         let mut log = JetStreamSettings::new(file.servers, file.monitors, &file.stream);
         log.login = file.login.and_then(|login| login.read(&mut problems));
         log.tls = file.tls.map(|tls| tls.check(&mut problems));
+        let trim = file.trim.map(|trim| trim.check(&mut problems));
         let (member, members, eligible, standby) = (file.member, file.members, file.eligible, file.standby);
-        problems.none_or(Self { member, members, eligible, standby, log, timing: file.timing.durations() })
+        problems.none_or(Self { member, members, eligible, standby, log, trim, timing: file.timing.durations() })
     }
 }
 
@@ -186,23 +217,36 @@ fn check_addresses(file: &ClusterFile, problems: &mut Problems) {
 }
 
 impl LoginTable {
-    /// The password is the first line of its file: the cluster file may be shown to everybody.
+    /// Nothing secret stands in the cluster file, which may be shown to everybody.
     fn read(self, problems: &mut Problems) -> Option<NatsLogin> {
-        let path = self.password_file.display();
-        let text = fs::read_to_string(&self.password_file).map_err(|error| format!("{path} can't be read: {error}"));
-        let line = text.map(|text| text.lines().next().unwrap_or_default().to_owned());
-        match line {
-            Ok(password) if !password.is_empty() => Some(NatsLogin { user: self.user, password }),
-            Ok(_) => {
-                problems.add("login.passwordFile", format!("{path} is empty"));
-                None
+        match (self.user, self.password_file, self.credentials_file) {
+            (Some(user), Some(file), None) => {
+                let password = read_secret(&file, "login.passwordFile", problems)?.lines().next()?.to_owned();
+                Some(NatsLogin::Password { user, password })
             }
-            Err(reason) => {
-                problems.add("login.passwordFile", reason);
+            (None, None, Some(file)) => {
+                let text = read_secret(&file, "login.credentialsFile", problems)?;
+                let login = NatsLogin::from_credentials(&text);
+                login
+                    .map_err(|reason| problems.add("login.credentialsFile", format!("{}: {reason}", file.display())))
+                    .ok()
+            }
+            _ => {
+                problems.add("login", "it has user and passwordFile, or credentialsFile");
                 None
             }
         }
     }
+}
+
+/// The first line must not be empty.
+fn read_secret(path: &Path, key: &str, problems: &mut Problems) -> Option<String> {
+    match fs::read_to_string(path) {
+        Ok(text) if text.lines().next().is_some_and(|line| !line.is_empty()) => return Some(text),
+        Ok(_) => problems.add(key, format!("{} is empty", path.display())),
+        Err(error) => problems.add(key, format!("{} can't be read: {error}", path.display())),
+    }
+    None
 }
 
 impl TlsTable {
@@ -218,6 +262,32 @@ impl TlsTable {
             problems.add("tls.certificateFile", "certificateFile and keyFile belong together");
         }
         NatsTls { ca_file, own: certificate_file.zip(key_file) }
+    }
+}
+
+impl TrimTable {
+    fn check(&self, problems: &mut Problems) -> LogLimits {
+        let ranges = [
+            ("keepEntries", self.keep_entries, KEEP_ENTRIES_MIN, u64::MAX),
+            ("keepMegabytes", self.keep_megabytes, 1, MEGABYTES_MAX),
+            ("keepHours", self.keep_hours, 1, HOURS_MAX),
+            ("absentHours", self.absent_hours, 1, HOURS_MAX),
+        ];
+        for (key, value, least, most) in ranges {
+            if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
+                problems.add(format!("trim.{key}"), format!("{value} is not from {least} to {most}"));
+            }
+        }
+        if ranges[..3].iter().all(|(_, value, ..)| value.is_none()) {
+            problems.add("trim", "one of keepEntries, keepMegabytes and keepHours must say what stays");
+        }
+        let hours = |hours: Option<u64>| hours.map(|hours| Duration::from_secs(hours.saturating_mul(3_600)));
+        LogLimits {
+            entries: self.keep_entries,
+            bytes: self.keep_megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+            age: hours(self.keep_hours),
+            absent_after: hours(self.absent_hours),
+        }
     }
 }
 
@@ -321,9 +391,42 @@ mod tests {
         let good =
             tables("password").lines().filter(|line| !line.starts_with("keyFile")).collect::<Vec<_>>().join("\n");
         let log = ClusterConfig::parse(&format!("{SAMPLE}{good}")).unwrap().log;
-        assert_eq!(log.login, Some(NatsLogin { user: "rialto".into(), password: "secret".into() }));
+        assert_eq!(log.login, Some(NatsLogin::Password { user: "rialto".into(), password: "secret".into() }));
         assert_eq!(log.tls, Some(NatsTls { ca_file: Some(path("ca.pem").into()), own: None }));
         assert!(!format!("{log:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_login_is_a_password_or_a_credentials_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("desk.creds").display().to_string();
+        fs::write(&path, "SUAKEY234\n").unwrap();
+        let login =
+            |table: &str| ClusterConfig::parse(&format!("{SAMPLE}[login]\n{table}\n")).map(|config| config.log.login);
+        let good = login(&format!("credentialsFile = {path:?}")).ok().flatten();
+        assert_eq!(good, Some(NatsLogin::NkeySeed("SUAKEY234".into())));
+        let both = format!("user = \"rialto\"\ncredentialsFile = {path:?}");
+        let expected = "login: it has user and passwordFile, or credentialsFile";
+        assert_eq!(login(&both).err().unwrap().to_string(), expected);
+        fs::write(&path, "my secret\n").unwrap();
+        let refused = login(&format!("credentialsFile = {path:?}")).err().unwrap().to_string();
+        let expected =
+            format!("login.credentialsFile: {path}: it has neither a JWT of a user nor the seed of a user's key");
+        assert_eq!(refused, expected, "and what it has is not shown");
+    }
+
+    #[test]
+    fn the_log_is_trimmed_by_named_limits_only() {
+        let trim = |table: &str| ClusterConfig::parse(&format!("{SAMPLE}[trim]\n{table}")).map(|config| config.trim);
+        assert_eq!(ClusterConfig::parse(SAMPLE).unwrap().trim, None, "never, where nothing is said");
+        let hour = Duration::from_secs(3_600);
+        let limits = LogLimits { entries: Some(5_000), bytes: Some(7 << 20), age: Some(hour), absent_after: None };
+        assert_eq!(trim("keepEntries = 5000\nkeepMegabytes = 7\nkeepHours = 1").ok(), Some(Some(limits)));
+        let refused = |table: &str| trim(table).err().unwrap().to_string();
+        let nothing = "trim: one of keepEntries, keepMegabytes and keepHours must say what stays";
+        assert_eq!(refused("absentHours = 24"), nothing);
+        let small = "trim.keepEntries: 99 is not from 100 to 18446744073709551615";
+        assert_eq!(refused("keepEntries = 99"), small);
     }
 
     #[test]

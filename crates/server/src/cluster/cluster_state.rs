@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use ring::digest::{SHA256, digest};
-use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport};
+use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
-use super::cluster_file::{ClusterConfig, ClusterTiming};
+use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// A follower that has not been at the end of the log for longer is not ready.
@@ -67,7 +67,9 @@ impl ClusterState {
             members: config.members.iter().map(named).collect(),
             candidate: new_candidate(&config.member)?,
             timing: config.timing,
-            replication: Arc::new(ReplicationStatus::with_standbys(config.standby)),
+            replication: Arc::new(
+                ReplicationStatus::with_standbys(config.standby).with_trimming(trim_settings(config)),
+            ),
             known: Mutex::new(KnownCluster::begin()),
         }))
     }
@@ -152,6 +154,13 @@ impl ClusterState {
             tracing::warn!(%reason, "the replicated log cannot be read now");
         }
         known.problem = Some(reason);
+    }
+
+    /// Entries that the log has as far as a leader knows, and whether a follower keeps it longer than its limits. Zeros of a follower.
+    pub(crate) fn log_size(&self) -> (u64, bool) {
+        let replication = self.replication.state();
+        let entries = (replication.accepted.0 + 1).saturating_sub(replication.begins.0);
+        (if replication.begins.0 == 0 { 0 } else { entries }, replication.trim_held_by.is_some())
     }
 
     /// Whether this process may send to venues.
@@ -250,13 +259,21 @@ impl KnownCluster {
     }
 }
 
-fn member_bytes(name: &str) -> [u8; MEMBER_BYTES] {
+/// Every other member of the file is waited for.
+fn trim_settings(config: &ClusterConfig) -> Option<TrimSettings> {
+    let LogLimits { entries, bytes, age, absent_after } = config.trim?;
+    let others = config.members.keys().filter(|name| **name != config.member);
+    let followers = others.map(|name| MemberId(member_bytes(name))).collect();
+    Some(TrimSettings { keep_entries: entries, keep_bytes: bytes, keep_for: age, followers, absent_after })
+}
+
+pub(super) fn member_bytes(name: &str) -> [u8; MEMBER_BYTES] {
     let hash = digest(&SHA256, name.as_bytes());
     hash.as_ref().first_chunk().copied().unwrap_or_default()
 }
 
 /// New for every process, so that none takes the record of its own earlier life for its own.
-fn new_candidate(member: &str) -> Result<CandidateId, ExitFailure> {
+pub(super) fn new_candidate(member: &str) -> Result<CandidateId, ExitFailure> {
     let mut candidate = [0; 16];
     candidate[..MEMBER_BYTES].copy_from_slice(&member_bytes(member));
     let random = &mut candidate[MEMBER_BYTES..];

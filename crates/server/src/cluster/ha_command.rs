@@ -1,24 +1,21 @@
-//! `rialto ha …` on the command line: who leads a cluster, the lead handed on, and a member that goes on alone.
+//! `rialto ha …` on the command line: who leads a cluster, the lead handed on, a member that goes on alone, and a log that begins anew.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use domain::command::AcceptedLoss;
 use serde::{Deserialize, Deserializer};
-use storage::StorageError;
-use storage::journal::{self, Journal, JournalOptions};
+use storage::journal;
 use storage::lock::DataDirLock;
 use storage::replication::{is_member_folder, leave_cluster};
 
 use super::cluster_file::ClusterConfig;
 use super::cluster_state::FOLLOWER_LAG_MAX;
+use super::{member_folder, rebuild_log};
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigArgs};
 use crate::control;
-use crate::data_dir::identity::DataDirIdentity;
-use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::users::execute::actor;
 use crate::users::offline_log;
@@ -64,6 +61,22 @@ pub enum HaCommand {
         #[arg(long)]
         others_are_gone: bool,
     },
+    /// Begin an empty log from the data folder of a stopped server: of a single server, or of a member whose log is lost
+    ///
+    /// Refused while any member answers, and where the log has entries. The log begins behind the last record of the folder; members
+    /// whose journals have this record follow when they are started, the others need a backup of this folder, restored with
+    /// --as-member. The folder of a member may lack what was acknowledged: use the one with the most records.
+    #[command(verbatim_doc_comment)]
+    RebuildLog {
+        /// The cluster file of the member that this folder belongs to
+        #[arg(value_name = "FILE")]
+        cluster: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+        /// The last record of this folder, after you have seen that no other member has more; needed for the folder of a member
+        #[arg(long, value_name = "SEQUENCE")]
+        up_to: Option<u64>,
+    },
 }
 
 /// What a member says of itself.
@@ -108,6 +121,11 @@ pub fn execute(command: HaCommand) -> Result<String, ExitFailure> {
         HaCommand::HandOver { cluster, config } => hand_over(&ClusterConfig::read(&cluster)?, &load(config)?.data_dir),
         HaCommand::GoAlone { cluster, config, others_are_gone } => {
             go_alone(&ClusterConfig::read(&cluster)?, &load(config)?, others_are_gone)
+        }
+        HaCommand::RebuildLog { cluster, config, up_to } => {
+            let cluster = ClusterConfig::read(&cluster)?;
+            refuse_while_one_answers(&cluster)?;
+            rebuild_log::rebuild(&cluster, &load(config)?, up_to)
         }
     }
 }
@@ -251,11 +269,7 @@ fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> 
     if !others_are_gone {
         return refused("say --others-are-gone: two servers that trade under one name double orders".to_owned());
     }
-    let members = ask_all(cluster);
-    let is_there = |told: &Result<MemberStatus, NoStatus>| !matches!(told, Err(NoStatus::Silent(_)));
-    if let Some((name, _)) = members.iter().find(|(_, told)| is_there(told)) {
-        return refused(format!("{name} answers: stop every member first\n{}", table(&members)));
-    }
+    refuse_while_one_answers(cluster)?;
     let lock = DataDirLock::acquire(&config.data_dir)?;
     if !is_member_folder(lock.folder()) {
         return refused(format!("{} is no folder of a member: nothing was changed", lock.folder().display()));
@@ -263,26 +277,28 @@ fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> 
     leave(config, &lock)
 }
 
-/// The log may have had more than this member: what may have been given there is never given again, as after a loss.
+fn refuse_while_one_answers(cluster: &ClusterConfig) -> Result<(), ExitFailure> {
+    let members = ask_all(cluster);
+    let is_there = |told: &Result<MemberStatus, NoStatus>| !matches!(told, Err(NoStatus::Silent(_)));
+    match members.iter().find(|(_, told)| is_there(told)) {
+        Some((name, _)) => {
+            let reason = format!("{name} answers: stop every member first\n{}", table(&members));
+            Err(ExitFailure::new(Exit::Refused, reason))
+        }
+        None => Ok(()),
+    }
+}
+
 fn leave(config: &Config, lock: &DataDirLock) -> Result<String, ExitFailure> {
-    let (folder, instance) = (lock.folder(), DataDirIdentity::load(lock)?.journal_id());
     let now = SystemClock::new(config.clock_offset.0).now();
-    let traces = Traces::read(folder, instance)?;
-    let options = JournalOptions { witnesses: traces.witnesses(folder), ..config.journal_options(instance) };
-    let (_, mut journal) = Journal::open(lock, &options, &mut |_| {})?;
-    let end = journal.last_sequence();
-    let loss = AcceptedLoss { end, order: traces.order(), transaction: traces.transaction() };
-    let taken = journal.append(runtime::go_on_after(loss, traces.sequence().max(end), now));
-    taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
-    journal.close()?;
-    journal::sync_head(folder)?;
+    let end = member_folder::accept_unknown_end(config, lock, now)?;
     let kept = leave_cluster(lock)?.unwrap_or_default();
     let detail = format!("the folder has left its cluster after record {end}");
     offline_log::with_users(config, lock, now, |users| Ok(users.note(&actor("ha go-alone"), detail, now)?))?;
-    journal::sync_head(folder)?;
+    journal::sync_head(lock.folder())?;
     Ok(format!(
         "{} is an ordinary data folder now, up to record {end}; what it knew of the log is in {kept}\n",
-        folder.display()
+        lock.folder().display()
     ))
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use std::{io, thread};
 
 use crossbeam_channel::{Receiver, TryRecvError};
 use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink, MemberRequests};
 use storage::journal;
-use storage::replication::{LogError, ReplicatedLog, instance_in};
+use storage::replication::{LogBeginning, LogError, ReplicatedLog, begin_empty_log, beginning_of};
 use tracing::{info, warn};
 
 use super::cluster_state::ClusterState;
@@ -14,6 +15,8 @@ use crate::data_dir::DataDir;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 
+/// Servers that did not say whether they sync are asked so often.
+const ASK_SILENT_EVERY: Duration = Duration::from_secs(15);
 /// Between two attempts to reach the log.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -48,11 +51,34 @@ pub(crate) fn open(
     if adopted.is_none() {
         return Ok(None);
     }
+    if !store.unchecked().is_empty() {
+        ask_again(settings.clone(), cluster.clone())
+            .map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
+    }
     let reported = cluster.clone();
     let link = store.link(move |message| reported.on_standby_report(message));
     let link = link.map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
     let requests = store.member_requests();
     Ok(Some(LogConnection { requests, log: ReplicatedLog::new(store, cluster.candidate), link }))
+}
+
+/// A server that was silent is asked until it answers: with one that does not sync every write, a majority may acknowledge what no disk
+/// has. Then this member ends.
+fn ask_again(settings: JetStreamSettings, cluster: Arc<ClusterState>) -> io::Result<()> {
+    let ask = move || {
+        loop {
+            thread::sleep(ASK_SILENT_EVERY);
+            match JetStreamStore::open(settings.clone()) {
+                Ok(store) if store.unchecked().is_empty() => {
+                    info!("every server of the replicated log has said that it syncs every write");
+                    return;
+                }
+                Err(refused @ LogOpenError::Refused { .. }) => return cluster.replication.refuse(refused.to_string()),
+                Ok(_) | Err(LogOpenError::Unavailable { .. }) => {}
+            }
+        }
+    };
+    thread::Builder::new().name("cluster-check".into()).spawn(ask).map(drop)
 }
 
 /// Whatever it tries, until it succeeds.
@@ -75,24 +101,37 @@ fn retry_later<T>(reason: &str) -> Option<T> {
     None
 }
 
+/// A member without a journal takes the identity of the journal in the log; of several that find the log empty, one gives it its own.
 fn adopt_instance(store: &mut JetStreamStore, data_dir: &mut DataDir) -> Result<Option<()>, ExitFailure> {
     if journal::instance_of(&data_dir.lock.folder().join(journal::FOLDER))?.is_some() {
         return Ok(Some(()));
     }
-    match instance_in(store) {
-        Ok(Some(instance)) if instance != data_dir.instance.journal_id() => {
-            info!(%instance, "this member takes the identity of the journal in the log");
-            data_dir.instance = DataDirIdentity::adopt(&data_dir.lock, instance)?;
+    match beginning_of(store) {
+        Ok(Some(beginning)) => adopt(&beginning, data_dir).map(Some),
+        Ok(None) if begin_empty_log(store, data_dir.instance.journal_id()) => {
+            info!("the log is empty: it begins with the identity of this member");
             Ok(Some(()))
         }
-        Ok(_) => Ok(Some(())),
+        Ok(None) => Ok(retry_later("another member may have begun the log")),
         Err(LogError::Unavailable { reason }) => Ok(retry_later(&reason)),
         Err(error) => {
-            let advice = "begin with a copy of another member's data folder";
-            Err(ExitFailure::new(
-                Exit::Refused,
-                format!("the log has no beginning for an empty folder: {error}; {advice}"),
-            ))
+            Err(ExitFailure::new(Exit::Damaged, format!("the beginning of the replicated log can't be read: {error}")))
         }
     }
+}
+
+fn adopt(beginning: &LogBeginning, data_dir: &mut DataDir) -> Result<(), ExitFailure> {
+    let (instance, after) = (beginning.instance, beginning.after.sequence);
+    if after > 0 {
+        let reason = format!(
+            "the log begins behind record {after}, and this folder is empty: take a backup of a member, and restore it here with \
+             rialto restore BACKUP --as-member"
+        );
+        return Err(ExitFailure::new(Exit::Refused, reason));
+    }
+    if instance != data_dir.instance.journal_id() {
+        info!(%instance, "this member takes the identity of the journal in the log");
+        data_dir.instance = DataDirIdentity::adopt(&data_dir.lock, instance)?;
+    }
+    Ok(())
 }

@@ -101,6 +101,9 @@ impl LogMember {
         &mut self,
         hand_over: &mut dyn FnMut(Vec<storage::journal::SealedFrame>) -> bool,
     ) -> Result<Look, ExitFailure> {
+        if let Some(reason) = self.state.replication.state().refused {
+            return Err(ExitFailure::new(Exit::Refused, format!("the replicated log can't be used: {reason}")));
+        }
         let events = match self.follower.follow(self.entries_to_read()) {
             Ok(events) => events,
             Err(FollowError::Log(error @ LogError::Unavailable { .. })) => {
@@ -119,12 +122,13 @@ impl LogMember {
         self.last_entry = Instant::now();
         self.state.set_entry(self.follower.cursor().position());
         events.iter().for_each(|event| self.note_resignation(event));
-        if events.iter().any(|event| matches!(event, LogEvent::Led { .. })) {
+        // A member that begins behind a mark learns from it who leads.
+        if events.iter().any(|event| matches!(event, LogEvent::Led { .. } | LogEvent::Marked { .. })) {
             self.tell_leader();
         }
         let frame = |event| match event {
             LogEvent::Frame { frame, .. } => Some(frame),
-            LogEvent::Led { .. } | LogEvent::Dropped { .. } => None,
+            LogEvent::Led { .. } | LogEvent::Marked { .. } | LogEvent::Dropped { .. } => None,
         };
         let frames: Vec<_> = events.into_iter().filter_map(frame).collect();
         match frames.is_empty() || hand_over(frames) {
@@ -165,7 +169,7 @@ impl LogMember {
                 self.has_resigned = runtime::resigned_epoch(frame) == Some(epoch.0);
             }
             LogEvent::Led { .. } => self.has_resigned = false,
-            LogEvent::Dropped { .. } => {}
+            LogEvent::Marked { .. } | LogEvent::Dropped { .. } => {}
         }
     }
 
@@ -208,6 +212,8 @@ pub(crate) fn follow_failure(error: FollowError) -> ExitFailure {
         FollowError::Log(error) => {
             ExitFailure::new(Exit::Damaged, format!("the replicated log can't be followed: {error}"))
         }
+        // Nothing is wrong with the bytes: somebody has to choose.
+        FollowError::Behind { .. } | FollowError::EmptyLog { .. } => ExitFailure::new(Exit::Refused, error.to_string()),
         FollowError::Cursor { .. } => ExitFailure::new(Exit::Damaged, error.to_string()),
     }
 }

@@ -2,8 +2,16 @@
 
 use std::path::Path;
 
+use domain::Timestamp;
+use domain::command::AcceptedLoss;
+use storage::StorageError;
+use storage::journal::{self, Journal, JournalOptions};
+use storage::lock::DataDirLock;
 use storage::replication::is_member_folder;
 
+use crate::config::Config;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// Refuses to write alone into the folder of a member: the other members would not have it, and the log would go on differently, which
@@ -18,6 +26,22 @@ pub(crate) fn refuse_alone(data_folder: &Path) -> Result<(), ExitFailure> {
          changed at the leader"
     );
     Err(ExitFailure::new(Exit::Refused, reason))
+}
+
+/// The log may have had more than this member: what may have been given there is never given again, as after a loss. Returns the last
+/// record before the one that says so.
+pub(crate) fn accept_unknown_end(config: &Config, lock: &DataDirLock, now: Timestamp) -> Result<u64, ExitFailure> {
+    let (folder, instance) = (lock.folder(), DataDirIdentity::load(lock)?.journal_id());
+    let traces = Traces::read(folder, instance)?;
+    let options = JournalOptions { witnesses: traces.witnesses(folder), ..config.journal_options(instance) };
+    let (_, mut journal) = Journal::open(lock, &options, &mut |_| {})?;
+    let end = journal.last_sequence();
+    let loss = AcceptedLoss { end, order: traces.order(), transaction: traces.transaction() };
+    let taken = journal.append(runtime::go_on_after(loss, traces.sequence().max(end), now));
+    taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
+    journal.close()?;
+    journal::sync_head(folder)?;
+    Ok(end)
 }
 
 #[cfg(test)]

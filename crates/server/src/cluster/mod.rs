@@ -17,5 +17,7 @@ pub mod log_connection;
 pub(crate) mod command_forwarding;
 /// The data folder of a member, outside of the cluster.
 pub(crate) mod member_folder;
+/// A log that begins anew.
+mod rebuild_log;
 /// The reader of the log, which may lead.
 pub mod log_member;

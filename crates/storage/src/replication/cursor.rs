@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::entry::{LogEntry, LogPayload};
-use super::event::{DropReason, LogEvent};
+use super::event::{DropReason, LogBeginning, LogEvent};
 use super::types::{CandidateId, Epoch, LogPosition};
 use crate::journal::{ChainAnchor, ChainError, FrameChain, InstanceId, SealedFrame};
 
@@ -43,9 +43,24 @@ impl LogCursor {
         Self { position: LogPosition::START, epoch: Epoch(0), leader: None, chain: FrameChain::start(instance) }
     }
 
+    /// Before the first entry of a log that begins anew in `epoch`, behind the end of `chain`.
+    pub(crate) fn at_start(epoch: Epoch, chain: FrameChain) -> Self {
+        Self { position: LogPosition::START, epoch: Epoch(epoch.0.saturating_sub(1)), leader: None, chain }
+    }
+
     /// Behind an entry that was read in an earlier life.
     pub fn resume(position: LogPosition, (epoch, leader): (Epoch, CandidateId), chain: FrameChain) -> Self {
         Self { position, epoch, leader: Some(leader), chain }
+    }
+
+    /// Before the first entry of a log that begins later than its journal. `chain` is the own journal up to what that entry names.
+    pub fn before(beginning: &LogBeginning, chain: FrameChain) -> Self {
+        let LogBeginning { position, epoch, leader, .. } = *beginning;
+        let position = LogPosition(position.0.saturating_sub(1));
+        match beginning.is_epoch_record {
+            true => Self { position, epoch: Epoch(epoch.0.saturating_sub(1)), leader: None, chain },
+            false => Self { position, epoch, leader, chain },
+        }
     }
 
     pub fn position(&self) -> LogPosition {
@@ -69,6 +84,11 @@ impl LogCursor {
         (self.position, self.epoch, self.leader) = (self.position.next(), epoch, Some(candidate));
     }
 
+    /// Moves behind a mark of the own epoch, which was accepted.
+    pub(crate) fn mark(&mut self) {
+        self.position = self.position.next();
+    }
+
     /// Moves behind a frame of the own epoch, which was accepted. The log's handle has checked that it continues the chain.
     pub(crate) fn append(&mut self, frame: &SealedFrame) {
         if let Ok(chain) = self.chain.with(frame) {
@@ -85,7 +105,10 @@ impl LogCursor {
             return Err(EntryFault::OtherInstance { found: instance, expected });
         }
         let event = match payload {
-            LogPayload::Frame(_) if epoch < self.epoch => self.dropped(epoch, DropReason::OldEpoch),
+            LogPayload::Frame(_) | LogPayload::Mark { .. } if epoch < self.epoch => {
+                self.dropped(epoch, DropReason::OldEpoch)
+            }
+            LogPayload::Mark { leader, after } => self.on_mark(epoch, leader, after)?,
             LogPayload::EpochRecord { candidate, after } => self.on_epoch_record(epoch, candidate, after)?,
             LogPayload::Frame(frame) => self.on_frame(epoch, frame)?,
         };
@@ -113,6 +136,20 @@ impl LogCursor {
         }
         (self.epoch, self.leader) = (epoch, Some(candidate));
         Ok(LogEvent::Led { position: self.position.next(), epoch, candidate })
+    }
+
+    fn on_mark(&self, epoch: Epoch, leader: Option<CandidateId>, after: ChainAnchor) -> Result<LogEvent, EntryFault> {
+        if epoch > self.epoch {
+            return Err(EntryFault::UnknownEpoch { epoch, known: self.epoch });
+        }
+        if leader != self.leader {
+            return Err(EntryFault::TwoLeaders { epoch });
+        }
+        let known = self.chain.head();
+        if after != known {
+            return Err(EntryFault::OtherHistory { epoch, after, known });
+        }
+        Ok(LogEvent::Marked { position: self.position.next(), epoch })
     }
 
     fn on_frame(&mut self, epoch: Epoch, frame: SealedFrame) -> Result<LogEvent, EntryFault> {

@@ -4,6 +4,7 @@
 //! magic [4] · version u16 · kind u8 · zero u8 · instance [16] · epoch u64 · body · checksum u32 over all before
 //! kind 1, epoch record: candidate [16] · last sequence u64 · hash of the last frame [32]
 //! kind 2, frame:        length of the segment's header u32 (0 or 128) · header · frame, byte for byte
+//! kind 3, mark:         as an epoch record; the leader of the epoch, zeros where nobody has led yet
 //! ```
 //!
 //! All numbers are little-endian. The frame has a checksum of its own; this one also covers the epoch.
@@ -18,7 +19,10 @@ const HEAD_BYTES: usize = 4 + 2 + 1 + 1 + 16 + 8;
 const CHECKSUM_BYTES: usize = 4;
 const EPOCH_RECORD: u8 = 1;
 const FRAME: u8 = 2;
+const MARK: u8 = 3;
 const EPOCH_BODY_BYTES: usize = 16 + 8 + 32;
+/// Stands for a leader where there is none.
+const NOBODY: CandidateId = CandidateId([0; 16]);
 
 /// One entry, of one journal and one epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +40,12 @@ pub enum LogPayload {
         after: ChainAnchor,
     },
     Frame(SealedFrame),
+    /// The journal is at `after`, and the epoch at its leader; nothing changes. A log may begin here: whoever has the journal up
+    /// to there finds its place.
+    Mark {
+        leader: Option<CandidateId>,
+        after: ChainAnchor,
+    },
 }
 
 impl LogEntry {
@@ -59,6 +69,7 @@ impl LogEntry {
         match self.payload {
             LogPayload::EpochRecord { .. } => EPOCH_RECORD,
             LogPayload::Frame(_) => FRAME,
+            LogPayload::Mark { .. } => MARK,
         }
     }
 
@@ -85,11 +96,8 @@ impl LogEntry {
 impl LogPayload {
     fn encode(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::EpochRecord { candidate, after } => {
-                bytes.extend_from_slice(&candidate.0);
-                bytes.extend_from_slice(&after.sequence.to_le_bytes());
-                bytes.extend_from_slice(&after.hash.0);
-            }
+            Self::EpochRecord { candidate, after } => encode_place(bytes, *candidate, after),
+            Self::Mark { leader, after } => encode_place(bytes, leader.unwrap_or(NOBODY), after),
             Self::Frame(frame) => {
                 let header: &[u8] = frame.segment.as_ref().map_or(&[], |header| header);
                 let length = u32::try_from(header.len()).expect("a header has 128 bytes");
@@ -102,16 +110,30 @@ impl LogPayload {
 
     fn decode(kind: u8, body: &[u8]) -> Result<Self, String> {
         match kind {
-            EPOCH_RECORD if body.len() == EPOCH_BODY_BYTES => {
-                let after =
-                    ChainAnchor { sequence: u64::from_le_bytes(field(body, 16)), hash: ChainHash(field(body, 24)) };
-                Ok(Self::EpochRecord { candidate: CandidateId(field(body, 0)), after })
-            }
-            EPOCH_RECORD => Err(format!("an epoch record has {EPOCH_BODY_BYTES} bytes, not {}", body.len())),
+            EPOCH_RECORD => decode_place(body).map(|(candidate, after)| Self::EpochRecord { candidate, after }),
+            MARK => decode_place(body).map(|(leader, after)| {
+                let leader = (leader != NOBODY).then_some(leader);
+                Self::Mark { leader, after }
+            }),
             FRAME => decode_frame(body).map(Self::Frame).ok_or_else(|| "the frame is cut".to_owned()),
             _ => Err(format!("entries of kind {kind} are not known")),
         }
     }
+}
+
+/// A candidate, and where the journal is.
+fn encode_place(bytes: &mut Vec<u8>, candidate: CandidateId, after: &ChainAnchor) {
+    bytes.extend_from_slice(&candidate.0);
+    bytes.extend_from_slice(&after.sequence.to_le_bytes());
+    bytes.extend_from_slice(&after.hash.0);
+}
+
+fn decode_place(body: &[u8]) -> Result<(CandidateId, ChainAnchor), String> {
+    if body.len() != EPOCH_BODY_BYTES {
+        return Err(format!("an epoch record or a mark has {EPOCH_BODY_BYTES} bytes, not {}", body.len()));
+    }
+    let after = ChainAnchor { sequence: u64::from_le_bytes(field(body, 16)), hash: ChainHash(field(body, 24)) };
+    Ok((CandidateId(field(body, 0)), after))
 }
 
 fn decode_frame(body: &[u8]) -> Option<SealedFrame> {

@@ -5,7 +5,7 @@
 //! follower: machines ▸ LogStore ▸ ReplicatedLog (LogCursor: chain, epoch) ▸ sealed frame
 //! ```
 //!
-//! [`LogFollower`] is one process: it reads the log into a journal of its own, and may lead. [`QuorumLog`] has the five verbs that the rest of the program sees. [`LogStore`] has the three calls that an engine such as
+//! [`LogFollower`] is one process: it reads the log into a journal of its own, and may lead. [`QuorumLog`] has the verbs that the rest of the program sees. [`LogStore`] has the three calls that an engine such as
 //! JetStream must offer. [`ReplicatedLog`] makes the one from the other, so that the rules of safety are written once.
 //!
 //! What counts:
@@ -20,20 +20,25 @@ mod event;
 mod cursor;
 mod port;
 mod store;
+mod beginning;
 mod replicated_log;
 mod member;
 
 #[cfg(test)]
 mod tests;
 
+pub use beginning::{begin_empty_log, beginning_of};
 pub use cursor::{EntryFault, LogCursor};
 pub use entry::{LogEntry, LogPayload};
-pub use event::{DropReason, LogEvent};
-pub use member::cursor_file::{is_member_folder, leave_cluster};
-pub use member::follower::{FollowError, Leading, LogFollower};
+pub use event::{DropReason, LogBeginning, LogEvent};
+pub use member::cursor_file::{is_member_folder, join_cluster, last_epoch_of, leave_cluster};
+pub use member::follow_error::FollowError;
+pub use member::follower::{Leading, LogFollower};
+pub use member::rebuild::{epoch_of_rebuilt_log, rebuild_log};
 pub use member::standbys::{StandbyReport, StandbyState};
 pub use member::status::{ReplicationState, ReplicationStatus};
+pub use member::trimming::TrimSettings;
 pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
 pub use replicated_log::ReplicatedLog;
-pub use store::{LoadReply, LogStore, StoreReply, instance_in};
+pub use store::{LoadReply, LogStore, StoreReply};
 pub use types::{CandidateId, Epoch, LogPosition, MemberId, MessageId};

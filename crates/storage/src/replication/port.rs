@@ -1,9 +1,9 @@
-//! Port to a replicated log: five verbs, and what each of them may answer.
+//! Port to a replicated log: its verbs, and what each of them may answer.
 
 use std::fmt;
 
 use super::cursor::{EntryFault, LogCursor};
-use super::event::LogEvent;
+use super::event::{LogBeginning, LogEvent};
 use super::types::{Epoch, LogPosition};
 use crate::journal::SealedFrame;
 
@@ -24,7 +24,13 @@ pub trait QuorumLog {
     /// the chain and the epoch. Good entries before a bad one are delivered; the next call answers with the fault.
     fn read(&mut self, cursor: &mut LogCursor, entries_max: usize) -> Result<Vec<LogEvent>, LogError>;
 
-    /// Removes the entries below a position. Only a leader may, and the last entry that it knows always stays.
+    /// Where the log begins; none where it is empty. Nothing is decided by it: it only shows a reader where to look.
+    fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError>;
+
+    /// Appends a mark, at which the log may begin after a trim. As an append.
+    fn mark(&mut self) -> LogOutcome;
+
+    /// Removes the entries below a position, which must be that of the own epoch record or of an own mark. Only a leader may.
     fn trim(&mut self, below: LogPosition) -> Result<(), LogError>;
 }
 
@@ -78,12 +84,16 @@ pub enum LogError {
     Gap { position: LogPosition, next: LogPosition },
     /// The entry at `position` must not be used.
     Bad { position: LogPosition, fault: EntryFault },
+    /// The first entry is a frame: entries before it are lost.
+    NoBeginning { position: LogPosition },
     /// The log cannot be read or trimmed now.
     Unavailable { reason: String },
     /// Only who leads trims: a reader does not know what others have read.
     NotLeading,
     /// More would be trimmed than this handle knows to be accepted.
     TrimTooFar { below: LogPosition, known: LogPosition },
+    /// A log must begin with an epoch record or a mark, and this handle has written none there.
+    NoMark { below: LogPosition },
 }
 
 impl fmt::Display for UnknownCause {
@@ -116,6 +126,10 @@ impl fmt::Display for LogError {
             Self::Trimmed { next, first } => write!(f, "entry {next} was trimmed, the log begins at {first}"),
             Self::Gap { position, next } => write!(f, "entry {position} is missing, entry {next} is there"),
             Self::Bad { position, fault } => write!(f, "entry {position} cannot be used: {fault}"),
+            Self::NoBeginning { position } => {
+                write!(f, "the log begins with entry {position}, which is a frame: entries before it are lost")
+            }
+            Self::NoMark { below } => write!(f, "the log cannot begin at {below}: no mark of this leader is there"),
             Self::Unavailable { reason } => write!(f, "the log does not answer: {reason}"),
             Self::NotLeading => f.write_str("the log is trimmed by its leader alone"),
             Self::TrimTooFar { below, known } => {

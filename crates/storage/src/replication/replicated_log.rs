@@ -1,12 +1,20 @@
-//! Replicated log: the five verbs over any engine. Here stand the rules that keep two leaders apart.
+//! Replicated log: the verbs over any engine. Here stand the rules that keep two leaders apart.
 
+use std::collections::BTreeSet;
+
+use super::beginning::beginning_of;
 use super::cursor::LogCursor;
 use super::entry::{LogEntry, LogPayload};
-use super::event::LogEvent;
+use super::event::{LogBeginning, LogEvent};
 use super::port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
 use super::store::{LoadReply, LogStore, StoreReply};
 use super::types::{CandidateId, Epoch, LogPosition, MessageId};
 use crate::journal::{FrameChain, SealedFrame};
+
+/// How often another copy of an entry is asked for. An engine may choose the machine by chance.
+const COPIES_ASKED: usize = 16;
+/// Marks of one lead at which the log may still begin.
+const MARKS_MAX: usize = 4_096;
 
 /// One candidate's handle.
 #[derive(Debug)]
@@ -18,6 +26,8 @@ pub struct ReplicatedLog<S> {
     in_flight: Option<InFlight>,
     /// The last position that was accepted or read.
     known: LogPosition,
+    /// Positions of the own lead at which the log may begin.
+    marks: BTreeSet<LogPosition>,
 }
 
 /// What a leader goes on from.
@@ -38,12 +48,14 @@ struct InFlight {
     then: Leadership,
     /// Whether an earlier attempt may have been stored.
     is_repeated: bool,
+    /// Whether the log may begin with it.
+    is_mark: bool,
 }
 
 impl<S: LogStore> ReplicatedLog<S> {
     /// `candidate` must be new for every handle.
     pub fn new(store: S, candidate: CandidateId) -> Self {
-        Self { store, candidate, leadership: None, in_flight: None, known: LogPosition::START }
+        Self { store, candidate, leadership: None, in_flight: None, known: LogPosition::START, marks: BTreeSet::new() }
     }
 
     fn send(&mut self) -> LogOutcome {
@@ -71,9 +83,20 @@ impl<S: LogStore> ReplicatedLog<S> {
             Some(sent) if sent.expected.next() == position => {
                 self.leadership = Some(Leadership { position, ..sent.then });
                 self.known = self.known.max(position);
+                self.keep_mark(sent.is_mark, position);
                 LogOutcome::Accepted { position }
             }
             _ => self.fence(Some(position)),
+        }
+    }
+
+    /// A leader whose followers hold the log writes marks for a long time; the oldest are of no use then.
+    fn keep_mark(&mut self, is_mark: bool, position: LogPosition) {
+        if is_mark {
+            self.marks.insert(position);
+        }
+        if self.marks.len() > MARKS_MAX {
+            self.marks.pop_first();
         }
     }
 
@@ -86,6 +109,7 @@ impl<S: LogStore> ReplicatedLog<S> {
 
     fn fence(&mut self, end: Option<LogPosition>) -> LogOutcome {
         (self.leadership, self.in_flight) = (None, None);
+        self.marks.clear();
         LogOutcome::Fenced { end }
     }
 }
@@ -103,7 +127,7 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
         let entry = LogEntry { instance: chain.instance(), epoch, payload }.encode();
         let id = MessageId::of_epoch_record(epoch, self.candidate, expected);
         let then = Leadership { epoch, position: expected, chain };
-        self.in_flight = Some(InFlight { expected, id, entry, then, is_repeated: false });
+        self.in_flight = Some(InFlight { expected, id, entry, then, is_repeated: false, is_mark: true });
         self.send()
     }
 
@@ -121,8 +145,25 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
         let (instance, id) = (chain.instance(), MessageId::of_frame(epoch, position, frame.hash()));
         let entry = LogEntry { instance, epoch, payload: LogPayload::Frame(frame.clone()) }.encode();
         let then = Leadership { epoch, position, chain };
-        self.in_flight = Some(InFlight { expected: position, id, entry, then, is_repeated: false });
+        self.in_flight = Some(InFlight { expected: position, id, entry, then, is_repeated: false, is_mark: false });
         self.send()
+    }
+
+    fn mark(&mut self) -> LogOutcome {
+        if self.in_flight.is_some() {
+            return refused(LogRefusal::Unsettled);
+        }
+        let Some(then) = self.leadership.clone() else { return refused(LogRefusal::NotLeading) };
+        let (expected, epoch, instance, after) = (then.position, then.epoch, then.chain.instance(), then.chain.head());
+        let payload = LogPayload::Mark { leader: Some(self.candidate), after };
+        let entry = LogEntry { instance, epoch, payload }.encode();
+        let id = MessageId::of_mark(epoch, expected, instance, after.hash);
+        self.in_flight = Some(InFlight { expected, id, entry, then, is_repeated: false, is_mark: true });
+        self.send()
+    }
+
+    fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError> {
+        beginning_of(&mut self.store)
     }
 
     fn settle(&mut self) -> LogOutcome {
@@ -154,22 +195,42 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
         if below > self.known {
             return Err(LogError::TrimTooFar { below, known: self.known });
         }
-        self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })
+        if !self.marks.contains(&below) {
+            return Err(LogError::NoMark { below });
+        }
+        self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })?;
+        self.marks = self.marks.split_off(&below);
+        Ok(())
     }
 }
 
 impl<S: LogStore> ReplicatedLog<S> {
     fn read_one(&mut self, cursor: &mut LogCursor) -> Result<Option<LogEvent>, LogError> {
         let position = cursor.position().next();
-        match self.store.load(position) {
-            LoadReply::Entry(entry) => {
-                cursor.advance(&entry).map(Some).map_err(|fault| LogError::Bad { position, fault })
-            }
-            LoadReply::End => Ok(None),
-            LoadReply::Missing { next } => Err(LogError::Gap { position, next }),
-            LoadReply::Trimmed { first } => Err(LogError::Trimmed { next: position, first }),
-            LoadReply::Unavailable { reason } => Err(LogError::Unavailable { reason }),
-        }
+        let error = match self.store.load(position) {
+            LoadReply::Entry(entry) => match cursor.advance(&entry) {
+                Ok(event) => return Ok(Some(event)),
+                Err(fault) => LogError::Bad { position, fault },
+            },
+            LoadReply::End => return Ok(None),
+            LoadReply::Missing { next } => LogError::Gap { position, next },
+            LoadReply::Unreadable { reason } => LogError::Unavailable { reason },
+            LoadReply::Trimmed { first } => return Err(LogError::Trimmed { next: position, first }),
+            LoadReply::Unavailable { reason } => return Err(LogError::Unavailable { reason }),
+        };
+        self.read_copy(cursor, &error).map(Some).ok_or(error)
+    }
+
+    /// One machine may have lost what others have. A copy is checked like everything else.
+    fn read_copy(&mut self, cursor: &mut LogCursor, error: &LogError) -> Option<LogEvent> {
+        let position = cursor.position().next();
+        let mut copies = (0..COPIES_ASKED).filter_map(|_| self.store.load_copy(position));
+        let event = copies.find_map(|entry| cursor.advance(&entry).ok())?;
+        tracing::error!(
+            %error,
+            "one machine of the replicated log has a damaged entry, another copy is good: look at the disks of its servers"
+        );
+        Some(event)
     }
 }
 

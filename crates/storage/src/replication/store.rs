@@ -1,10 +1,6 @@
 //! Log store: the three calls that an engine behind the port must offer.
 
-use super::cursor::EntryFault;
-use super::entry::LogEntry;
-use super::port::LogError;
 use super::types::{LogPosition, MessageId};
-use crate::journal::InstanceId;
 
 /// An engine, as one client of it. Every call waits for a bounded time by the monotonic clock.
 pub trait LogStore {
@@ -14,6 +10,12 @@ pub trait LogStore {
 
     /// The entry at a position. What it says about the end of the log may be old.
     fn load(&mut self, position: LogPosition) -> LoadReply;
+
+    /// The entry at a position as another copy of the log has it; none where it is not known. Asked repeatedly where the first answer
+    /// cannot be used, so each call should ask another machine where it can.
+    fn load_copy(&mut self, _position: LogPosition) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Removes every entry below a position; later positions keep their numbers.
     fn discard(&mut self, below: LogPosition) -> Result<(), String>;
@@ -54,23 +56,12 @@ pub enum LoadReply {
     Trimmed {
         first: LogPosition,
     },
+    /// An entry is there, but the machine that was asked cannot read it.
+    Unreadable {
+        reason: String,
+    },
     /// No answer, or none that helps.
     Unavailable {
         reason: String,
     },
-}
-
-/// Whose journal a log holds, by its first entry; none where it is empty. A process that has no journal yet takes that identity.
-pub fn instance_in(store: &mut impl LogStore) -> Result<Option<InstanceId>, LogError> {
-    let first = LogPosition::START.next();
-    match store.load(first) {
-        LoadReply::Entry(bytes) => LogEntry::decode(&bytes)
-            .map(|entry| Some(entry.instance))
-            .map_err(|reason| LogError::Bad { position: first, fault: EntryFault::Damaged { reason } }),
-        LoadReply::End => Ok(None),
-        LoadReply::Missing { next } => Err(LogError::Gap { position: first, next }),
-        // Who has no journal could not read the beginning either.
-        LoadReply::Trimmed { first: begin } => Err(LogError::Trimmed { next: first, first: begin }),
-        LoadReply::Unavailable { reason } => Err(LogError::Unavailable { reason }),
-    }
 }

@@ -9,6 +9,8 @@ fn entries() -> Vec<LogEntry> {
     let after = ChainAnchor { sequence: 42, hash: ChainHash([3; 32]) };
     let payloads = [
         LogPayload::EpochRecord { candidate: CandidateId([5; 16]), after },
+        LogPayload::Mark { leader: Some(CandidateId([6; 16])), after },
+        LogPayload::Mark { leader: None, after: ChainAnchor::START },
         LogPayload::Frame(SealedFrame { segment: None, bytes: b"a frame".to_vec() }),
         LogPayload::Frame(SealedFrame { segment: Some([1; 128]), bytes: b"the first of a segment".to_vec() }),
     ];
@@ -45,7 +47,7 @@ fn a_version_and_a_kind_that_are_not_known_are_named() {
         LogEntry::decode(&bytes).unwrap_err()
     };
     assert_eq!(changed(4, 2), "format version 2 is not known, this program reads 1");
-    assert_eq!(changed(6, 3), "entries of kind 3 are not known");
+    assert_eq!(changed(6, 4), "entries of kind 4 are not known");
     assert_eq!(changed(6, 2), "the frame is cut");
     assert_eq!(changed(0, b'X'), "it does not begin like an entry of this log");
 }
@@ -61,6 +63,9 @@ fn message_ids_tell_candidates_epochs_positions_and_frames_apart() {
         MessageId::of_frame(Epoch(2), LogPosition(4), ChainHash([1; 32])),
         MessageId::of_frame(Epoch(1), LogPosition(5), ChainHash([1; 32])),
         MessageId::of_frame(Epoch(1), LogPosition(4), ChainHash([2; 32])),
+        MessageId::of_mark(Epoch(1), LogPosition(4), INSTANCE, ChainHash([1; 32])),
+        MessageId::of_mark(Epoch(1), LogPosition(5), INSTANCE, ChainHash([1; 32])),
+        MessageId::of_mark(Epoch(1), LogPosition(4), InstanceId([8; 16]), ChainHash([1; 32])),
     ];
     let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
     assert_eq!(distinct.len(), ids.len());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::journal::ChainHash;
+use crate::journal::{ChainHash, InstanceId};
 
 /// The term of one leader: 1, 2, 3, …; 0 before the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -50,6 +50,11 @@ impl MessageId {
     /// With the hash: another frame of the same sequence is another message.
     pub fn of_frame(epoch: Epoch, expected: LogPosition, hash: ChainHash) -> Self {
         Self(format!("frame-{epoch}-{expected}-{hash}"))
+    }
+
+    /// With instance and hash: several processes may begin a log at once, each with its own journal.
+    pub fn of_mark(epoch: Epoch, expected: LogPosition, instance: InstanceId, hash: ChainHash) -> Self {
+        Self(format!("mark-{epoch}-{expected}-{instance}-{hash}"))
     }
 
     pub fn as_str(&self) -> &str {

@@ -15,6 +15,9 @@ const TAKES_PART_HELP: &str = "1 where the member reads or leads the replicated 
 const REQUIRED_HELP: &str = "Followers that must have a record on disk before the leader acknowledges it";
 const STANDBYS_HELP: &str = "Followers that this leader has heard of in the last 5 s";
 const WAITING_HELP: &str = "Records that the leader and the log have, and too few followers";
+const ENTRIES_HELP: &str = "Entries of the replicated log, as its leader knows; 0 at a follower";
+const HELD_HELP: &str =
+    "1 where the leader keeps more of the replicated log than its limits, for a member that has not read it";
 const LEADS_HELP: &str = "Changes of the lead that this member has seen since it started";
 
 pub(super) struct ClusterCollector(pub(super) Arc<ClusterState>);
@@ -27,7 +30,7 @@ impl fmt::Debug for ClusterCollector {
 
 impl Collector for ClusterCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
-        let view = self.0.view();
+        let (view, (entries, is_held)) = (self.0.view(), self.0.log_size());
         let gauges = [
             ("cluster_leader", "1 where this member leads", u64::from(view.role == ClusterRole::Leader)),
             ("cluster_lease", "1 where this member may send to venues", u64::from(view.has_lease)),
@@ -37,6 +40,8 @@ impl Collector for ClusterCollector {
             ("cluster_standbys_required", REQUIRED_HELP, view.standbys_required as u64),
             ("cluster_standbys", STANDBYS_HELP, view.standbys as u64),
             ("cluster_records_waiting", WAITING_HELP, view.records_waiting),
+            ("cluster_log_entries", ENTRIES_HELP, entries),
+            ("cluster_trim_held", HELD_HELP, u64::from(is_held)),
         ];
         for (name, help, value) in gauges {
             encode_gauge(&mut encoder, name, help, value)?;

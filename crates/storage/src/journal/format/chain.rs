@@ -23,6 +23,11 @@ pub struct ChainAnchor {
     pub hash: ChainHash,
 }
 
+impl ChainAnchor {
+    /// Before the first frame of a journal.
+    pub const START: Self = Self { sequence: 0, hash: ChainHash::GENESIS };
+}
+
 /// Which journal a segment belongs to; random, given once by the owner of a new data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstanceId(pub [u8; 16]);

@@ -84,6 +84,22 @@ pub fn leave_cluster(lock: &DataDirLock) -> Result<Option<&'static str>, Storage
     Ok(Some(LEFT))
 }
 
+/// Makes a data folder that of a member which has read nothing yet: it finds its place in the log when it starts. Durable when it
+/// returns.
+pub fn join_cluster(data_folder: &Path) -> Result<(), StorageError> {
+    let path = data_folder.join(FILE);
+    let made = OsFileSystem.create(&path).and_then(|file| file.sync());
+    made.map_err(StorageError::io("create", &path))?;
+    OsFileSystem.sync_folder(data_folder).map_err(StorageError::io("sync", data_folder))
+}
+
+/// The last epoch that a folder knows, as a member of a cluster or from before it left one; 0 where it never was a member.
+pub fn last_epoch_of(data_folder: &Path) -> Result<Epoch, StorageError> {
+    let read = |file: &str| FORMAT.read(&data_folder.join(file));
+    let known = [read(FILE)?, read(LEFT)?].into_iter().flatten().map(|bytes| SavedCursor::decode(&bytes).epoch);
+    Ok(known.max().unwrap_or_default())
+}
+
 /// None where nothing was read yet, or where a power cut left nothing of it. Then the log is read from its beginning.
 pub(crate) fn read(data_folder: &Path) -> Result<Option<SavedCursor>, StorageError> {
     Ok(FORMAT.read(&data_folder.join(FILE))?.map(|bytes| SavedCursor::decode(&bytes)))

@@ -7,11 +7,12 @@
 //! Frames at the end of its own journal that the log has not shown are unproven: this process wrote them as a leader, before a
 //! majority had them. They are the log's next frames, or the log shows others there and they are cut.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::cursor_file::{self, CursorFile};
+use super::follow_error::FollowError;
+use super::log_place::{OwnJournal, find_place};
 use super::log_replicator::{LogReplicator, settle_outcome};
 use super::standbys::StandbyReport;
 use super::status::ReplicationStatus;
@@ -37,18 +38,8 @@ pub struct LogFollower<L> {
     /// None for the moment in which the journal is cut.
     journal: Option<SealedJournal>,
     unproven: UnprovenFrames,
-    file: CursorFile,
-}
-
-/// Why a follower cannot go on.
-#[derive(Debug)]
-pub enum FollowError {
-    /// One that is only unavailable may answer later.
-    Log(LogError),
-    /// The journal may lack a part of what was read: only a new start finds its place again.
-    Storage(StorageError),
-    /// The cursor file fits neither the journal nor the instance.
-    Cursor { reason: String },
+    /// None before it has found its place in the log: a folder that is refused there is not that of a member yet.
+    file: Option<CursorFile>,
 }
 
 /// What became of an attempt to lead.
@@ -71,9 +62,8 @@ impl<L: QuorumLog> LogFollower<L> {
         let cursor = saved_cursor(lock, options)?;
         let proven = cursor.chain().head();
         let unproven = UnprovenFrames::behind(&lock.folder().join(FOLDER), proven.sequence)?;
-        let file = CursorFile::open(lock.folder())?;
         let (lock, options, journal) = (lock.clone(), options.clone(), Some(journal));
-        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, file })
+        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, file: None })
     }
 
     /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
@@ -94,8 +84,19 @@ impl<L: QuorumLog> LogFollower<L> {
 
     /// Reads what comes next; it is in the journal and durable when this returns. Nothing where there is nothing yet.
     pub fn follow(&mut self, entries_max: usize) -> Result<Vec<LogEvent>, FollowError> {
+        if self.file.is_none() {
+            self.place()?;
+        }
         let mut read = self.cursor.clone();
-        let events = self.log.read(&mut read, entries_max)?;
+        let events = match self.log.read(&mut read, entries_max) {
+            Err(LogError::Trimmed { .. }) => {
+                // The journal may still go on where the log begins now; else this says what to do.
+                self.place()?;
+                read = self.cursor.clone();
+                self.log.read(&mut read, entries_max)?
+            }
+            events => events?,
+        };
         if events.is_empty() {
             return Ok(events);
         }
@@ -105,8 +106,27 @@ impl<L: QuorumLog> LogFollower<L> {
             return Err(error.into());
         }
         self.cursor = read;
-        self.file.note(&self.cursor);
+        if let Some(file) = &mut self.file {
+            file.note(&self.cursor);
+        }
         Ok(events)
+    }
+
+    /// Finds the own place in the log, where what is known of it does not fit.
+    fn place(&mut self) -> Result<(), FollowError> {
+        let folder = self.lock.folder().join(FOLDER);
+        let beginning = self.log.beginning()?;
+        let last_sequence = self.journal()?.chain().head().sequence;
+        let own = OwnJournal { folder: &folder, instance: self.options.instance, last_sequence };
+        if let Some(cursor) = find_place(beginning, &self.cursor, &own)? {
+            let (from, to) = (self.cursor.position(), cursor.position());
+            tracing::info!(%from, %to, "this member has another place in the log than it had noted");
+            self.proven = cursor.chain().head();
+            self.unproven = UnprovenFrames::behind(&folder, self.proven.sequence)?;
+            self.cursor = cursor;
+        }
+        self.file = Some(CursorFile::open(self.lock.folder())?);
+        Ok(())
     }
 
     /// The frames are durable when it returns.
@@ -186,8 +206,9 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
             return Err(StorageError::Failed { reason: "the journal is not open".to_owned() }.into());
         };
         journal.sync()?;
-        self.file.note(&self.cursor);
-        let start = LogReplicator::start(self.log, (self.cursor.clone(), self.file), status.clone());
+        let mut file = self.file.take().map_or_else(|| CursorFile::open(self.lock.folder()), Ok)?;
+        file.note(&self.cursor);
+        let start = LogReplicator::start(self.log, (self.cursor.clone(), file), status.clone());
         let mut replicator = start.map_err(StorageError::io("start a thread for", self.lock.folder()))?;
         while let Some(own) = self.unproven.take()? {
             replicator.copy(own.clone()).map_err(|reason| StorageError::Failed { reason })?;
@@ -213,27 +234,3 @@ fn saved_cursor(lock: &DataDirLock, options: &JournalOptions) -> Result<LogCurso
     };
     Ok(LogCursor::resume(saved.position, (saved.epoch, saved.leader), chain))
 }
-
-impl From<LogError> for FollowError {
-    fn from(error: LogError) -> Self {
-        Self::Log(error)
-    }
-}
-
-impl From<StorageError> for FollowError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
-    }
-}
-
-impl fmt::Display for FollowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Log(error) => error.fmt(f),
-            Self::Storage(error) => error.fmt(f),
-            Self::Cursor { reason } => write!(f, "the file `replication` does not fit: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for FollowError {}

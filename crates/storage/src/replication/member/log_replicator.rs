@@ -11,9 +11,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::cursor_file::CursorFile;
 use super::status::ReplicationStatus;
+use super::trimming::LogTrimmer;
 use crate::journal::{FrameReplicator, SealedFrame};
 use crate::replication::cursor::LogCursor;
 use crate::replication::port::{LogOutcome, LogRefusal, QuorumLog};
+use crate::replication::types::LogPosition;
 
 /// Between two attempts at one frame: the first pause, which doubles up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
@@ -37,7 +39,8 @@ impl LogReplicator {
         // One frame is on its way at a time, so neither side ever waits to send.
         let (frames, begun) = bounded(1);
         let (finished, outcomes) = bounded(1);
-        let worker = Worker { log, cursor, file, status: status.clone() };
+        let trimmer = status.trim_settings().map(|trim| LogTrimmer::new(trim, cursor.position(), Instant::now()));
+        let worker = Worker { log, cursor, file, status: status.clone(), trimmer };
         let serve = move || worker.serve(&begun, &finished);
         let thread = thread::Builder::new().name("replication".to_owned()).spawn(serve)?;
         Ok(Self { frames: Some(frames), outcomes, status, thread: Some(thread) })
@@ -80,10 +83,15 @@ struct Worker<L> {
     cursor: LogCursor,
     file: CursorFile,
     status: Arc<ReplicationStatus>,
+    /// None where the log is never trimmed.
+    trimmer: Option<LogTrimmer>,
 }
 
 impl<L: QuorumLog> Worker<L> {
     fn serve(mut self, begun: &Receiver<SealedFrame>, finished: &Sender<Result<(), String>>) {
+        if let Ok(Some(beginning)) = self.log.beginning() {
+            self.status.set_beginning(beginning.position);
+        }
         for frame in begun {
             let outcome = self.replicate(&frame);
             let is_over = outcome.is_err();
@@ -96,6 +104,10 @@ impl<L: QuorumLog> Worker<L> {
     fn replicate(&mut self, frame: &SealedFrame) -> Result<(), String> {
         // The journal begins a frame when it has synced the one before, so up to here the cursor is never too new.
         self.file.note(&self.cursor);
+        if let Some(reason) = self.status.state().refused {
+            return Err(format!("the log must not be used any more: {reason}"));
+        }
+        self.keep_short()?;
         // A repeated frame may have been accepted the first time, so only the first sending proves that this process led.
         let sent = Instant::now();
         let outcome = self.log.append(frame);
@@ -103,12 +115,57 @@ impl<L: QuorumLog> Worker<L> {
             LogOutcome::Accepted { position } => {
                 self.cursor.append(frame);
                 self.status.accept(position, sent);
+                if let Some(trimmer) = &mut self.trimmer {
+                    trimmer.add_entry(frame.len());
+                }
                 Ok(())
             }
-            _ => {
-                self.status.fence();
-                Err("another process leads: the log has its entry where this frame should be".to_owned())
+            _ => self.fenced(),
+        }
+    }
+
+    fn fenced(&self) -> Result<(), String> {
+        self.status.fence();
+        Err("another process leads: the log has its entry where this frame should be".to_owned())
+    }
+
+    /// Writes a mark where one is due, and trims the log. Everything up to here is in the own journal, synced, so that this
+    /// process, too, finds its place at the mark.
+    fn keep_short(&mut self) -> Result<(), String> {
+        let Some(trimmer) = &mut self.trimmer else { return Ok(()) };
+        let now = Instant::now();
+        if trimmer.is_mark_due(self.cursor.position(), now) {
+            let outcome = self.log.mark();
+            match settle_outcome(&mut self.log, outcome, &self.status, L::mark)? {
+                LogOutcome::Accepted { position } => {
+                    self.cursor.mark();
+                    self.status.accept(position, now);
+                    trimmer.add_mark(position, now);
+                }
+                _ => return self.fenced(),
             }
+        }
+        let slowest = self.status.slowest_follower(trimmer.settings());
+        let (due, holder) = trimmer.due(self.cursor.position(), slowest, now);
+        self.status.set_trim_holder(holder);
+        if let Some(below) = due {
+            self.trim(below, now);
+        }
+        Ok(())
+    }
+
+    /// A log that cannot be trimmed is only longer than it should be.
+    fn trim(&mut self, below: LogPosition, now: Instant) {
+        let outcome = self.log.trim(below);
+        match &outcome {
+            Ok(()) => {
+                tracing::debug!(begins = %below, "the replicated log was trimmed");
+                self.status.set_beginning(below);
+            }
+            Err(error) => tracing::warn!(%error, %below, "the replicated log could not be trimmed; trying again later"),
+        }
+        if let Some(trimmer) = &mut self.trimmer {
+            trimmer.set_outcome(below, outcome.is_ok(), now);
         }
     }
 }

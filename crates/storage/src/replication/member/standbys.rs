@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::trimming::{SlowestFollower, TrimSettings};
 use crate::bytes::field;
 use crate::journal::ReleaseGate;
 use crate::replication::types::{CandidateId, Epoch, LogPosition, MemberId};
@@ -83,6 +84,7 @@ pub struct StandbyState {
 pub(crate) struct Standbys {
     required: usize,
     lead: Option<(Epoch, CandidateId)>,
+    lead_began: Option<Instant>,
     gate: Option<Arc<ReleaseGate>>,
     heard: BTreeMap<MemberId, HeardStandby>,
 }
@@ -90,6 +92,7 @@ pub(crate) struct Standbys {
 #[derive(Debug, Clone, Copy)]
 struct HeardStandby {
     sequence: u64,
+    position: LogPosition,
     at: Instant,
 }
 
@@ -103,7 +106,7 @@ impl Standbys {
     }
 
     pub(crate) fn begin_lead(&mut self, epoch: Epoch, candidate: CandidateId, gate: Option<Arc<ReleaseGate>>) {
-        (self.lead, self.gate) = (Some((epoch, candidate)), gate);
+        (self.lead, self.gate, self.lead_began) = (Some((epoch, candidate)), gate, Some(Instant::now()));
         self.heard.clear();
     }
 
@@ -112,7 +115,7 @@ impl Standbys {
         if self.lead != Some((report.epoch, report.leader)) {
             return false;
         }
-        self.heard.insert(report.member, HeardStandby { sequence: report.sequence, at });
+        self.heard.insert(report.member, HeardStandby { sequence: report.sequence, position: report.position, at });
         if let (Some(gate), Some(sequence)) = (&self.gate, self.confirmed()) {
             gate.confirm(sequence);
         }
@@ -124,6 +127,29 @@ impl Standbys {
         let mut sequences: Vec<_> = self.heard.values().map(|standby| standby.sequence).collect();
         sequences.sort_unstable_by(|one, other| other.cmp(one));
         sequences.get(self.required.checked_sub(1)?).copied()
+    }
+
+    /// How far all followers are of which the log may lose nothing.
+    pub(crate) fn slowest(&self, settings: &TrimSettings, now: Instant) -> SlowestFollower {
+        let Some(began) = self.lead_began else {
+            return settings
+                .followers
+                .first()
+                .map_or(SlowestFollower::Nobody, |first| SlowestFollower::Unknown(*first));
+        };
+        let is_absent =
+            |since: Instant| settings.absent_after.is_some_and(|limit| now.saturating_duration_since(since) > limit);
+        let mut slowest = SlowestFollower::Nobody;
+        for member in &settings.followers {
+            match (self.heard.get(member), slowest) {
+                (None, _) if is_absent(began) => {}
+                (None, _) => return SlowestFollower::Unknown(*member),
+                (Some(heard), _) if is_absent(heard.at) => {}
+                (Some(heard), SlowestFollower::At(least, _)) if heard.position >= least => {}
+                (Some(heard), _) => slowest = SlowestFollower::At(heard.position, *member),
+            }
+        }
+        slowest
     }
 
     pub(crate) fn give_up(&self, after: Duration) -> bool {
@@ -190,6 +216,23 @@ mod tests {
         standbys.confirm(&report(3, 9), now);
         assert_eq!((standbys.confirmed(), standbys.state(now).following), (Some(8), 3));
         assert_eq!(standbys.state(now + HEARD_WITHIN * 2).following, 0);
+    }
+
+    #[test]
+    fn the_slowest_follower_counts_until_it_is_absent_for_too_long() {
+        let (mut standbys, followers) = (Standbys::new(1), [1, 2].map(|member| MemberId([member; 8])).into());
+        let settings = TrimSettings { followers, absent_after: Some(Duration::from_secs(60)), ..Default::default() };
+        let now = Instant::now();
+        assert_eq!(standbys.slowest(&settings, now), SlowestFollower::Unknown(MemberId([1; 8])), "nobody leads");
+        standbys.begin_lead(Epoch(3), LEADER, None);
+        standbys.confirm(&report(1, 7), now);
+        assert_eq!(standbys.slowest(&settings, now), SlowestFollower::Unknown(MemberId([2; 8])));
+        standbys.confirm(&report(2, 5), now);
+        assert_eq!(standbys.slowest(&settings, now), SlowestFollower::At(LogPosition(6), MemberId([2; 8])));
+        let later = now + Duration::from_secs(61);
+        standbys.confirm(&report(1, 9), later);
+        assert_eq!(standbys.slowest(&settings, later), SlowestFollower::At(LogPosition(10), MemberId([1; 8])));
+        assert_eq!(standbys.slowest(&TrimSettings::default(), now), SlowestFollower::Nobody);
     }
 
     #[test]

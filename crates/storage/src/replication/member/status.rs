@@ -4,8 +4,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::standbys::{StandbyReport, StandbyState, Standbys};
+use super::trimming::{SlowestFollower, TrimSettings};
 use crate::journal::ReleaseGate;
-use crate::replication::types::{CandidateId, Epoch, LogPosition};
+use crate::replication::types::{CandidateId, Epoch, LogPosition, MemberId};
 
 /// Shared by the replication thread and everybody who asks.
 #[derive(Debug, Default)]
@@ -13,6 +14,7 @@ pub struct ReplicationStatus {
     state: Mutex<ReplicationState>,
     stopping: Condvar,
     standbys: Mutex<Standbys>,
+    trim: Option<TrimSettings>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +25,12 @@ pub struct ReplicationState {
     pub led_at: Option<Instant>,
     /// Why a frame waits, while one does.
     pub waiting: Option<String>,
+    /// The first entry of the log, where the leader has trimmed it or looked; 0 before.
+    pub begins: LogPosition,
+    /// The follower for whose sake the log is longer than its limits.
+    pub trim_held_by: Option<MemberId>,
+    /// Why the log must not be used any more: its machines do not keep what they acknowledge.
+    pub refused: Option<String>,
     /// Another process leads.
     pub is_fenced: bool,
     is_stopping: bool,
@@ -32,6 +40,27 @@ impl ReplicationStatus {
     /// Of a process that, as a leader, lets nothing count before so many other journals have it.
     pub fn with_standbys(required: usize) -> Self {
         Self { standbys: Mutex::new(Standbys::new(required)), ..Self::default() }
+    }
+
+    /// As a leader, it trims the log.
+    pub fn with_trimming(self, trim: Option<TrimSettings>) -> Self {
+        Self { trim, ..self }
+    }
+
+    pub(crate) fn trim_settings(&self) -> Option<TrimSettings> {
+        self.trim.clone()
+    }
+
+    pub(crate) fn slowest_follower(&self, settings: &TrimSettings) -> SlowestFollower {
+        self.standbys().slowest(settings, Instant::now())
+    }
+
+    pub(crate) fn set_beginning(&self, begins: LogPosition) {
+        self.lock().begins = begins;
+    }
+
+    pub(crate) fn set_trim_holder(&self, holder: Option<MemberId>) {
+        self.lock().trim_held_by = holder;
     }
 
     /// Takes what a follower says of itself. False where it does not follow this process in the epoch that it leads: then it proves
@@ -70,6 +99,13 @@ impl ReplicationStatus {
     pub fn holds_lease(&self, now: Instant, lease: Duration) -> bool {
         let state = self.lock();
         !state.is_fenced && state.led_at.is_some_and(|led_at| now.saturating_duration_since(led_at) < lease)
+    }
+
+    /// The log must not be used any more: a leader releases nothing more, and ends.
+    pub fn refuse(&self, reason: String) {
+        tracing::error!(%reason, "the replicated log must not be used any more");
+        self.lock().refused = Some(reason);
+        self.stop();
     }
 
     /// Ends a wait for a majority. What waits is not durable then.

@@ -1,0 +1,119 @@
+//! Bits that flip on the disks of the servers, each in a log of its own: on one server another copy is read, on all of them the entry is
+//! named, and nobody gets a wrong frame.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use replication_contract::sample_frames::{INSTANCE, frames};
+use rustix::process::Signal;
+use storage::journal::SealedFrame;
+use storage::replication::{Epoch, LogCursor, LogError, LogOutcome, LogPosition, QuorumLog};
+
+use crate::nats_cluster::NatsCluster;
+use crate::{append, log, read, settled};
+
+/// How many; `make flip-bits` sets more.
+const FLIPS: &str = "BIT_FLIPS";
+const FLIPS_IN_TESTS: u64 = 3;
+const SEED: &str = "RIALTO_SEED";
+const FRAMES: usize = 12;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// One bit of one frame, on some servers.
+struct BitFlip {
+    stream: String,
+    frame: usize,
+    bit: usize,
+    servers: Vec<usize>,
+}
+
+impl BitFlip {
+    /// In turn on all servers and on the one that leads the stream.
+    fn choose(cluster: &NatsCluster, number: u64, random: &mut domain::SeededRng) -> Self {
+        let stream = format!("flip-{number}");
+        let frame = usize::try_from(random.below(FRAMES as u64)).unwrap();
+        let bit = usize::try_from(random.below(frames()[frame].bytes.len() as u64 * 8)).unwrap();
+        let all = (0..cluster.len()).collect();
+        let servers = if number % 2 == 0 { all } else { vec![cluster.number_of(&cluster.stream_leader(&stream))] };
+        Self { stream, frame, bit, servers }
+    }
+
+    fn apply(&self, cluster: &NatsCluster) {
+        for server in &self.servers {
+            let folder = cluster.data_folder(*server);
+            assert!(flip_bit_in(&folder, (&self.stream, &frames()[self.frame]), self.bit), "server {server}");
+        }
+    }
+
+    /// The entry of the frame; the first is the epoch record.
+    fn position(&self) -> LogPosition {
+        LogPosition(self.frame as u64 + 2)
+    }
+
+    fn check(&self, (found, cursor, error): (Vec<SealedFrame>, LogCursor, Option<LogError>)) -> &'static str {
+        let what = format!("bit {} of frame {} on {:?}", self.bit, self.frame, self.servers);
+        assert!(found == frames()[..found.len()], "{what}: a wrong frame was read");
+        let Some(error) = error else {
+            assert_eq!((found.len(), self.servers.len()), (FRAMES, 1), "{what} was not named");
+            return "read from another copy";
+        };
+        assert_eq!((found.len(), cursor.position().next()), (self.frame, self.position()), "{what}: {error}");
+        let is_named = match &error {
+            LogError::Gap { position, .. } | LogError::Bad { position, .. } => *position == self.position(),
+            LogError::Unavailable { reason } => reason.contains(&format!("{} cannot be read", self.position())),
+            _ => false,
+        };
+        assert!(is_named && self.servers.len() > 1, "{what}: {error}");
+        "named"
+    }
+}
+
+/// Flips a bit of a frame wherever a block file of the stream has it.
+fn flip_bit_in(folder: &Path, (stream, frame): (&str, &SealedFrame), bit: usize) -> bool {
+    let mut is_found = false;
+    for path in block_files(folder, stream) {
+        let mut content = fs::read(&path).unwrap();
+        let length = frame.bytes.len();
+        if let Some(at) = content.windows(length).position(|window| window == frame.bytes) {
+            content[at + bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, content).unwrap();
+            is_found = true;
+        }
+    }
+    is_found
+}
+
+fn block_files(folder: &Path, stream: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { block_files(&path, stream) } else { vec![path] };
+    let is_block_of_stream = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "blk")
+            && path.components().any(|part| part.as_os_str() == stream)
+    };
+    entries.flat_map(below).filter(is_block_of_stream).collect()
+}
+
+#[test]
+fn a_bit_that_flips_on_a_disk_is_named_or_read_from_another_copy() {
+    let (flips, seed) = (number(FLIPS, FLIPS_IN_TESTS), number(SEED, 1));
+    let mut random = domain::SeededRng::from_seed(seed);
+    let mut cluster = NatsCluster::three();
+    let mut chosen = Vec::new();
+    for number in 0..flips {
+        let mut leader = log(cluster.open(&format!("flip-{number}")), 1);
+        let first = leader.lead(Epoch(1), &LogCursor::start(INSTANCE));
+        assert_eq!(settled(&mut leader, first), LogOutcome::Accepted { position: LogPosition(1) });
+        append(&mut leader, &frames()[..FRAMES], 1);
+        chosen.push(BitFlip::choose(&cluster, number, &mut random));
+    }
+    (0..cluster.len()).for_each(|number| cluster.end(number, Signal::TERM));
+    chosen.iter().for_each(|flip| flip.apply(&cluster));
+    (0..cluster.len()).for_each(|number| cluster.run(number));
+    for (number, flip) in chosen.iter().enumerate() {
+        let outcome = flip.check(read(&mut log(cluster.open(&flip.stream), 2)));
+        println!("flip {number}, seed {seed}: frame {}, bit {}: {outcome}", flip.frame, flip.bit);
+    }
+}
