@@ -120,6 +120,23 @@ impl NatsCluster {
     }
 }
 
+impl NatsCluster {
+    /// Asks for another leader of the stream until it is this server.
+    pub(crate) fn make_stream_leader(&self, stream: &str, number: usize) {
+        let (begun, wanted) = (Instant::now(), &self.nodes[number].name);
+        let body = serde_json::json!({ "placement": { "preferred": wanted } }).to_string();
+        while self.stream_leader(stream) != *wanted {
+            assert!(begun.elapsed() < PATIENCE, "{wanted} does not lead {stream}");
+            request(
+                &self.settings(stream),
+                &format!("$JS.API.STREAM.LEADER.STEPDOWN.{stream}"),
+                body.clone().into_bytes(),
+            );
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
 pub(crate) fn open_patiently(settings: &JetStreamSettings) -> Result<JetStreamStore, LogOpenError> {
     let begun = Instant::now();
     loop {
