@@ -61,7 +61,7 @@ fn a_folder_with_history_does_not_begin_an_empty_log_by_itself() {
             fs::remove_file(member.data_folder().join("replication")).unwrap();
         }
         let mut follower = member.start(&MemoryLog::default()).unwrap();
-        let refused = follower.follow(10).err().expect("the log may be lost");
+        let refused = follower.follow(10).expect_err("the log may be lost");
         assert!(matches!(refused, FollowError::EmptyLog { ends: 5 }), "{refused}");
         assert!(refused.to_string().contains("rialto ha rebuild-log"), "{refused}");
         assert_eq!(is_member_folder(&member.data_folder()), is_known_as_member, "it is as it was before");
@@ -85,7 +85,7 @@ fn a_log_that_is_begun_anew_goes_on_with_every_member_that_has_its_beginning() {
     assert_eq!(read_all(&mut second.start(&log).unwrap()), 4);
     assert_eq!(second.segments(), first.segments());
 
-    let refused = empty.start(&log).unwrap().follow(10).err().expect("it lacks what is before the log");
+    let refused = empty.start(&log).unwrap().follow(10).expect_err("it lacks what is before the log");
     assert!(matches!(refused, FollowError::Behind { begins: 5, ends: 0 }), "{refused}");
     assert!(refused.to_string().contains("restore it with --as-member"), "{refused}");
     copy_journal(&first.data_folder(), &copied.data_folder());
@@ -122,7 +122,7 @@ fn a_member_that_has_more_than_the_log_that_was_begun_anew_ends_and_keeps_it() {
     let mut leader = shorter.lead(&log);
     record(&mut leader, 4..=4, "another order");
     let before = first.segments();
-    let refused = first.start(&log).unwrap().follow(10).err().expect("what was acknowledged is not given up");
+    let refused = first.start(&log).unwrap().follow(10).expect_err("what was acknowledged is not given up");
     assert!(refused.to_string().contains("the journal was acknowledged up to 5"), "{refused}");
     assert_eq!(first.segments(), before);
     // A copy does not know what was acknowledged: its end is cut and kept aside.

@@ -1,5 +1,5 @@
 //! Bits that flip on the disks of the servers, each in a log of its own: on one server another copy is read, on all of them the entry is
-//! named, and nobody gets a wrong frame.
+//! named, and no reader gets a wrong frame.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,8 @@ impl BitFlip {
         let frame = usize::try_from(random.below(FRAMES as u64)).unwrap();
         let bit = usize::try_from(random.below(frames()[frame].bytes.len() as u64 * 8)).unwrap();
         let all = (0..cluster.len()).collect();
-        let servers = if number % 2 == 0 { all } else { vec![cluster.number_of(&cluster.stream_leader(&stream))] };
+        let servers =
+            if number.is_multiple_of(2) { all } else { vec![cluster.number_of(&cluster.stream_leader(&stream))] };
         Self { stream, frame, bit, servers }
     }
 

@@ -4,7 +4,7 @@
 //! magic [4] · version u16 · kind u8 · zero u8 · instance [16] · epoch u64 · body · checksum u32 over all before
 //! kind 1, epoch record: candidate [16] · last sequence u64 · hash of the last frame [32]
 //! kind 2, frame:        length of the segment's header u32 (0 or 128) · header · frame, byte for byte
-//! kind 3, mark:         as an epoch record; the leader of the epoch, zeros where nobody has led yet
+//! kind 3, mark:         as an epoch record; the leader of the epoch, zeros before the first leader
 //! ```
 //!
 //! All numbers are little-endian. The frame has a checksum of its own; this one also covers the epoch.
