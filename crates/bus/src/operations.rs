@@ -120,6 +120,42 @@ pub enum FixSessionError {
     NotStored(String),
 }
 
+/// What a new reading of the session file changed at the FIX gateway. Sessions are named by the client's CompID.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FixSessionChanges {
+    /// New ones, whose clients may log on from now on.
+    pub added: Vec<String>,
+    /// Those with other settings; their clients were logged out and keep their numbers.
+    pub changed: Vec<String>,
+    /// Those that are no longer in the file; their clients were logged out and are refused.
+    pub removed: Vec<String>,
+    /// Those that did not notice.
+    pub unchanged: Vec<String>,
+    /// Settings that have no effect, and names that mean nothing.
+    pub warnings: Vec<String>,
+}
+
+impl FixSessionChanges {
+    /// In one line, for an audit.
+    pub fn summary(&self) -> String {
+        let list = |what: &str, names: &[String]| {
+            if names.is_empty() { String::new() } else { format!("{what} {}, ", names.join(" ")) }
+        };
+        let differing = [("added", &self.added), ("changed", &self.changed), ("removed", &self.removed)];
+        let text: String = differing.iter().map(|(what, names)| list(what, names)).collect();
+        format!("{text}{} unchanged", self.unchanged.len())
+    }
+}
+
+/// Why the session file was not taken over. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixReloadError {
+    /// The problems of the file, each with its line and setting where it has one.
+    Refused(Vec<String>),
+    /// The gateway has not started, or stops.
+    Busy,
+}
+
 /// Why a strategy was not started or stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategyError {
@@ -238,6 +274,10 @@ pub trait FixSessionAdmin: Send + Sync {
 
     /// Blocks until it is done.
     fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError>;
+
+    /// Reads the session file again: sessions are added, changed and removed, and those that are the same are not disturbed. Blocks
+    /// until it is done.
+    fn reload(&self) -> Result<FixSessionChanges, FixReloadError>;
 }
 
 /// What an operator may do with the strategies that this server runs.

@@ -6,6 +6,7 @@ mod store;
 mod translate;
 mod session;
 mod settings;
+mod session_table;
 mod gateway;
 pub mod certify;
 

@@ -15,7 +15,7 @@ pub struct FixSessionFile {
     pub(crate) sessions: Vec<(Arc<SessionSettings>, Option<Arc<Dictionary>>)>,
     /// Names of QuickFIX that have no effect here.
     pub warnings: Vec<String>,
-    folder: PathBuf,
+    path: PathBuf,
 }
 
 impl FixSessionFile {
@@ -35,8 +35,25 @@ impl FixSessionFile {
             Ok((Arc::new(session), dictionary))
         };
         let all: Result<Vec<_>, Vec<String>> = settings.sessions.into_iter().map(with_dictionary).collect();
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(Self { sessions: all?, warnings: settings.warnings, folder })
+        Ok(Self { sessions: all?, warnings: settings.warnings, path: path.to_owned() })
+    }
+
+    /// The file as it is now.
+    pub(crate) fn read_again(&self) -> Result<Self, Vec<String>> {
+        Self::read(&self.path)
+    }
+
+    /// Why a running port cannot serve the sessions of that file: port and TLS are those of its start.
+    pub(crate) fn difference_to_port(&self, newer: &Self) -> Vec<String> {
+        let shown = newer.path.display();
+        let mut problems = Vec::new();
+        if self.port() != newer.port() {
+            problems.push(format!("{shown}: SocketAcceptPort can be changed by a restart only"));
+        }
+        if self.use_tls() != newer.use_tls() {
+            problems.push(format!("{shown}: SocketUseSSL can be changed by a restart only"));
+        }
+        problems
     }
 
     /// Sender and target of each session, as in the file.
@@ -56,7 +73,8 @@ impl FixSessionFile {
 
     /// The folder of a session's message log; a relative path is relative to the session file.
     pub(crate) fn message_log_folder(&self, session: &SessionSettings) -> Option<PathBuf> {
-        session.message_log.as_ref().map(|path| self.folder.join(path))
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        session.message_log.as_ref().map(|path| folder.join(path))
     }
 }
 

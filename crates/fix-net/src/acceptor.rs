@@ -5,13 +5,11 @@ use crate::limits::{
     AUTHENTICATION_SECONDS, HANDSHAKE_SECONDS, READ_BYTES, UNAUTHENTICATED_BYTES_MAX, UNAUTHENTICATED_CONNECTIONS_MAX,
     UNAUTHENTICATED_PER_ADDRESS_MAX,
 };
+use crate::session_directory::{SessionDirectory, SessionEntry};
 use crate::session_queue::{IncomingConnection, SessionHandle};
 use crate::stream::{SessionStream, TlsWrapper, configure_stream};
-use fix::{
-    ConnectionType, DisconnectReason, FixDecoder, FixMessage, Framer, PreparedDecision, SessionId, SessionSettings, tag,
-};
+use fix::{DisconnectReason, FixDecoder, FixMessage, Framer, PreparedDecision, SessionId, SessionSettings, tag};
 use net::{ConnectionLimiter, ConnectionLimits, ConnectionPermit};
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
@@ -38,7 +36,7 @@ pub type CallerStream = (Box<dyn SessionStream>, IpAddr);
 /// Accepts connections from a queue, by the rules of the port: for a network of the caller's own, such as a simulated one.
 pub struct StreamAcceptor {
     streams: mpsc::Receiver<CallerStream>,
-    directory: SessionDirectory,
+    admission: Admission,
 }
 
 impl StreamAcceptor {
@@ -47,14 +45,22 @@ impl StreamAcceptor {
         sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>,
         authenticator: LogonAuthenticator,
     ) -> Self {
-        let directory = SessionDirectory { authenticator: Some(authenticator), ..SessionDirectory::of(sessions) };
-        Self { streams, directory }
+        Self::for_directory(streams, sessions.into_iter().collect(), authenticator)
+    }
+
+    /// For sessions that come and go.
+    pub fn for_directory(
+        streams: mpsc::Receiver<CallerStream>,
+        directory: SessionDirectory,
+        authenticator: LogonAuthenticator,
+    ) -> Self {
+        Self { streams, admission: Admission { directory, authenticator: Some(authenticator) } }
     }
 
     /// Until `shutdown` becomes true, or no connection can come any more.
     pub async fn run(mut self, mut shutdown: watch::Receiver<bool>) {
         let callers = ConnectionLimiter::new(unauthenticated_limits(UNAUTHENTICATED_CONNECTIONS_MAX));
-        let directory = Arc::new(self.directory);
+        let admission = Arc::new(self.admission);
         loop {
             let next = tokio::select! {
                 biased;
@@ -62,11 +68,11 @@ impl StreamAcceptor {
                 next = self.streams.recv() => next,
             };
             let Some((stream, caller)) = next else { return };
-            let admitted = directory.allows(caller).then(|| callers.acquire(Some(caller)).ok()).flatten();
+            let admitted = admission.allows(caller).then(|| callers.acquire(Some(caller)).ok()).flatten();
             let Some(permit) = admitted else { continue };
-            let directory = directory.clone();
+            let admission = admission.clone();
             tokio::spawn(async move {
-                let accepted = directory.accept_connection(read_opening(stream), caller, permit).await;
+                let accepted = admission.accept_connection(read_opening(stream), caller, permit).await;
                 log_rejection(&caller, accepted);
             });
         }
@@ -76,28 +82,15 @@ impl StreamAcceptor {
 /// Listens on one port for the sessions that share it.
 pub struct Acceptor {
     listener: TcpListener,
-    directory: SessionDirectory,
+    admission: Admission,
     secure: Option<TlsWrapper>,
     callers_max: usize,
 }
 
-/// Allowed addresses.
-#[derive(Default)]
-struct SessionDirectory {
-    sessions: BTreeMap<SessionId, SessionEntry>,
+/// Who is let in: a caller whose Logon names a session and passes the authenticator.
+struct Admission {
+    directory: SessionDirectory,
     authenticator: Option<LogonAuthenticator>,
-}
-
-struct SessionEntry {
-    handle: SessionHandle,
-    allowed_addresses: Vec<IpAddr>,
-}
-
-impl SessionEntry {
-    /// Without a list any address may connect.
-    fn allows(&self, caller: IpAddr) -> bool {
-        self.allowed_addresses.is_empty() || self.allowed_addresses.contains(&caller)
-    }
 }
 
 impl Acceptor {
@@ -106,8 +99,13 @@ impl Acceptor {
         sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>,
         secure: Option<TlsWrapper>,
     ) -> Self {
-        let directory = SessionDirectory::of(sessions);
-        Self { listener, directory, secure, callers_max: UNAUTHENTICATED_CONNECTIONS_MAX }
+        Self::for_directory(listener, sessions.into_iter().collect(), secure)
+    }
+
+    /// For sessions that come and go.
+    pub fn for_directory(listener: TcpListener, directory: SessionDirectory, secure: Option<TlsWrapper>) -> Self {
+        let admission = Admission { directory, authenticator: None };
+        Self { listener, admission, secure, callers_max: UNAUTHENTICATED_CONNECTIONS_MAX }
     }
 
     /// So many callers before their Logon, where that is fewer than usual.
@@ -120,7 +118,7 @@ impl Acceptor {
     /// Connections are authenticated before they are handed over.
     #[must_use]
     pub fn with_authenticator(mut self, authenticator: LogonAuthenticator) -> Self {
-        self.directory.authenticator = Some(authenticator);
+        self.admission.authenticator = Some(authenticator);
         self
     }
 
@@ -131,18 +129,18 @@ impl Acceptor {
     /// Accepts connections until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let callers = ConnectionLimiter::new(unauthenticated_limits(self.callers_max));
-        let directory = Arc::new(self.directory);
+        let admission = Arc::new(self.admission);
         loop {
             let (socket, caller) = tokio::select! {
                 _ = shutdown.wait_for(|stop| *stop) => return,
                 accepted = net::accept(&self.listener) => accepted,
             };
             // A dropped socket is closed: such a connection costs nothing more.
-            let admitted = directory.allows(caller.ip()).then(|| callers.acquire(Some(caller.ip())).ok()).flatten();
+            let admitted = admission.allows(caller.ip()).then(|| callers.acquire(Some(caller.ip())).ok()).flatten();
             let Some(permit) = admitted else { continue };
-            let (directory, secure) = (directory.clone(), self.secure.clone());
+            let (admission, secure) = (admission.clone(), self.secure.clone());
             tokio::spawn(async move {
-                let accepted = directory.accept_connection(read_logon(socket, secure), caller.ip(), permit).await;
+                let accepted = admission.accept_connection(read_logon(socket, secure), caller.ip(), permit).await;
                 log_rejection(&caller, accepted);
             });
             // A connection that has sent bytes is read before the next one can evict it.
@@ -151,21 +149,10 @@ impl Acceptor {
     }
 }
 
-impl SessionDirectory {
-    fn of(sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>) -> Self {
-        let mut directory = Self::default();
-        for (settings, handle) in sessions {
-            if let ConnectionType::Acceptor { allowed_addresses, .. } = &settings.role {
-                let entry = SessionEntry { handle, allowed_addresses: allowed_addresses.clone() };
-                directory.sessions.insert(settings.id.clone(), entry);
-            }
-        }
-        directory
-    }
-
+impl Admission {
     /// Whether any session allows this address.
     fn allows(&self, caller: IpAddr) -> bool {
-        self.sessions.values().any(|entry| entry.allows(caller.to_canonical()))
+        self.directory.allows(caller.to_canonical())
     }
 
     /// Reads until the session is known, and hands the connection over.
@@ -197,14 +184,14 @@ impl SessionDirectory {
         &self,
         caller: IpAddr,
         bytes: &[u8],
-    ) -> Result<(&SessionEntry, Option<PreparedDecision>), DisconnectReason> {
+    ) -> Result<(SessionEntry, Option<PreparedDecision>), DisconnectReason> {
         let mut framer = Framer::new();
         framer.buffer().extend_from_slice(bytes);
         let frame = framer.next_frame().ok().flatten().ok_or(DisconnectReason::Garbled)?;
         let mut decoder = FixDecoder::new();
         let message = decoder.decode(frame).map_err(|_| DisconnectReason::Garbled)?;
         let id = session_id_of(&message).ok_or(DisconnectReason::Garbled)?;
-        let entry = self.sessions.get(&id).ok_or(DisconnectReason::UnknownSession)?;
+        let entry = self.directory.get(&id).ok_or(DisconnectReason::UnknownSession)?;
         if !entry.allows(caller) {
             return Err(DisconnectReason::AddressNotAllowed);
         }

@@ -9,12 +9,14 @@ mod durable_store;
 mod dictionary_cache;
 mod connection;
 mod session_task;
+mod session_directory;
 mod acceptor;
 
 pub use acceptor::{Acceptor, AuthFuture, CallerStream, LogonAuthenticator, StreamAcceptor};
 pub use clock::{SessionClock, now};
 pub use dictionary_cache::DictionaryCache;
 pub use durable_store::DurableStore;
+pub use session_directory::SessionDirectory;
 pub use session_queue::{NumbersError, SessionHandle, SessionQueue, SessionQueueFull, session_queue};
 pub use session_task::run_session;
 pub use stream::{SessionStream, TlsHandshake, TlsWrapper};

@@ -21,10 +21,14 @@ pub struct Connections {
     pub broker: usize,
     /// Of FIX, callers before their Logon; sessions are counted one by one.
     pub fix_callers: usize,
+    /// FIX sessions, also those that are added while the server runs.
+    pub fix_sessions: usize,
 }
 
 /// Callers of FIX before their Logon, where files are no matter.
 pub const FIX_CALLERS_MAX: usize = 256;
+/// FIX sessions, where files are no matter; a session file that has more at start is served too.
+pub const FIX_SESSIONS_MAX: usize = 1_000;
 
 /// Raises the limit of the process to what the system allows, and shares it. `full` is what each interface has where files are no
 /// matter.
@@ -34,10 +38,10 @@ pub fn share(full: Connections, fix_sessions: usize) -> Result<Connections, Exit
     if shared == full {
         info!(files, "open files suffice for every connection");
     } else {
-        let Connections { http, broker, fix_callers } = shared;
+        let Connections { http, broker, fix_callers, fix_sessions } = shared;
         warn!(
             files,
-            http, broker, fix_callers, "few open files are allowed (ulimit -n), so fewer connections are served"
+            http, broker, fix_callers, fix_sessions, "few open files are allowed (ulimit -n), so fewer connections are served"
         );
     }
     Ok(shared)
@@ -70,7 +74,11 @@ fn divide(files: u64, full: Connections, fix_sessions: usize) -> Result<Connecti
     let part = |part: u64, most: usize| usize::try_from(part).unwrap_or(usize::MAX).min(most);
     let (http, fix_callers) = (part(left / 4, full.http), part(left / 8, full.fix_callers));
     let taken = u64::try_from(http + fix_callers).unwrap_or(u64::MAX);
-    Ok(Connections { http, fix_callers, broker: part(left.saturating_sub(taken), full.broker) })
+    let broker = part(left.saturating_sub(taken), full.broker);
+    let unused = left.saturating_sub(taken).saturating_sub(broker as u64);
+    // Sessions that are added while the server runs get what nobody else does.
+    let fix_sessions = part(unused / FILES_PER_FIX_SESSION, usize::MAX).saturating_add(fix_sessions);
+    Ok(Connections { http, fix_callers, broker, fix_sessions: fix_sessions.min(full.fix_sessions) })
 }
 
 fn too_few(files: u64, needed: u64) -> ExitFailure {
@@ -86,7 +94,12 @@ mod tests {
     use super::*;
 
     const FULL: Connections =
-        Connections { http: 1_024, broker: broker::CONNECTIONS_MAX, fix_callers: FIX_CALLERS_MAX };
+        Connections {
+        http: 1_024,
+        broker: broker::CONNECTIONS_MAX,
+        fix_callers: FIX_CALLERS_MAX,
+        fix_sessions: FIX_SESSIONS_MAX,
+    };
 
     fn shared(files: u64, sessions: usize) -> Result<Connections, String> {
         divide(files, FULL, sessions).map_err(|failure| failure.to_string())
@@ -101,17 +114,18 @@ mod tests {
     #[test]
     fn few_files_are_shared_and_some_stay_with_the_journal() {
         for files in [200, 256, 1_024, 4_096, 20_000] {
-            let Connections { http, broker, fix_callers } = shared(files, 2).unwrap();
-            let all = u64::try_from(http + broker + fix_callers).unwrap() + 2 * FILES_PER_FIX_SESSION;
+            let Connections { http, broker, fix_callers, fix_sessions } = shared(files, 2).unwrap();
+            let all = u64::try_from(http + broker + fix_callers).unwrap();
+            let all = all + u64::try_from(fix_sessions).unwrap() * FILES_PER_FIX_SESSION;
             assert!(all + FILES_RESERVED <= files, "{files}");
         }
-        assert_eq!(shared(256, 0), Ok(Connections { http: 32, broker: 80, fix_callers: 16 }));
-        assert_eq!(shared(1_024, 0), Ok(Connections { http: 224, broker: 560, fix_callers: 112 }));
+        assert_eq!(shared(256, 0), Ok(Connections { http: 32, broker: 80, fix_callers: 16, fix_sessions: 0 }));
+        assert_eq!(shared(1_024, 0), Ok(Connections { http: 224, broker: 560, fix_callers: 112, fix_sessions: 0 }));
     }
 
     #[test]
     fn what_is_configured_is_shared_out_where_files_suffice() {
-        let full = Connections { http: 8_192, broker: 100_000, fix_callers: FIX_CALLERS_MAX };
+        let full = Connections { broker: 100_000, http: 8_192, ..FULL };
         assert_eq!(divide(1 << 20, full, 2).ok(), Some(full));
         let few = divide(20_000, full, 0).ok().map(|shared| (shared.http, shared.fix_callers, shared.broker));
         assert_eq!(few, Some((4_968, 256, 14_648)));

@@ -133,6 +133,7 @@ const ROWS: &[Code] = &[
     row(422, "other-order", "a field of the request does not belong to this order"),
     row(422, "not-subscribing", "`subscribe` is false at the path that subscribes"),
     row(422, "bad-reference-data", "the files of reference data cannot be used; the detail has the reason"),
+    row(422, "bad-session-file", "the file of FIX sessions cannot be used, and nothing has changed; the detail has the reasons"),
     row(422, "unknown-security", "no such security"),
     row(422, "unknown-security-family", "no such security family"),
     row(422, "unknown-account", "no such account"),

@@ -125,6 +125,7 @@ macro_rules! with_endpoints {
             POST   "/rest/fix/sessions/{id}/logout"                Admin  []                                            fix::logout;
             POST   "/rest/fix/sessions/{id}/reset"                 Admin  []                                            fix::reset;
             POST   "/rest/fix/sessions/{id}/numbers"               Admin  []                                            fix::numbers;
+            POST   "/rest/fix/reload"                              Admin  []                                            fix::reload;
 
             GET    "/rest/login"                                   Viewer []                                            login::who;
             POST   "/rest/login"                                   Anyone []                                            login::login;

@@ -27,7 +27,7 @@ pub use operations::access::{
 };
 pub use operations::notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
 pub use operations::problem::ProblemVO;
-pub use operations::{AdapterVO, CheckVO, ClusterVO, FixNumbersBody, FixSessionVO, HealthVO, ImportedVO};
+pub use operations::{AdapterVO, CheckVO, ClusterVO, FixNumbersBody, FixReloadVO, FixSessionVO, HealthVO, ImportedVO};
 pub use search::{BadSearch, SecuritySearch};
 pub use trading::breaks::{BreakBody, BreakVO, COMMENT_LENGTH_MAX};
 pub use trading::limits::LimitsVO;

@@ -372,7 +372,7 @@ pub struct OrderStatus {
     /// The ClOrdID of the request that this answers.
     #[n(15)]
     pub request: Option<Text>,
-    /// For the FIX client of the order; orders of other interfaces have none.
+    /// For the FIX client of the order and for drop copies; absent in events of versions that had it for FIX orders alone.
     #[n(16)]
     pub client: Option<Box<ClientView>>,
 }
@@ -380,9 +380,9 @@ pub struct OrderStatus {
 /// Fields of an order for an execution report, as they were at the change: the report may be sent much later.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct ClientView {
-    /// The CompID of the client that the report goes to.
+    /// The CompID of the client that the report goes to; orders of other interfaces have none.
     #[n(0)]
-    pub comp_id: Text,
+    pub comp_id: Option<Text>,
     /// The last ClOrdID that was accepted before this change.
     #[n(1)]
     pub cl_ord_id: Option<Text>,
@@ -416,6 +416,16 @@ pub struct ClientView {
     /// With a fill: whether it was maker or taker; absent where the venue did not tell.
     #[n(11)]
     pub liquidity: Option<Liquidity>,
+    /// The interface of the order, where that is not a FIX session.
+    #[n(12)]
+    pub interface: Option<Source>,
+}
+
+impl ClientView {
+    /// The interface that the order came through.
+    pub fn source(&self) -> Option<Source> {
+        self.comp_id.clone().map(Source::Fix).or_else(|| self.interface.clone())
+    }
 }
 
 /// An execution.

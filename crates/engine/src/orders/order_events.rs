@@ -75,14 +75,15 @@ fn status(moment: Moment, order: &Order, change: OrderChange<'_>) -> OrderStatus
         avg_price: order.avg_price(),
         reason: change.reason.as_ref().or(order.reason.as_ref()).cloned(),
         request: change.request.as_ref().and_then(|request| request.cl_ord_id.clone()),
-        client: client_view(order, &change).map(Box::new),
+        client: Some(Box::new(client_view(order, &change))),
     }
 }
 
-/// Only a session may need to send it later; other orders are spared the size.
-fn client_view(order: &Order, change: &OrderChange<'_>) -> Option<ClientView> {
-    Some(ClientView {
-        comp_id: order.source.session()?.clone(),
+/// A session may need to send it later: that of the order, or a drop copy.
+fn client_view(order: &Order, change: &OrderChange<'_>) -> ClientView {
+    let session = order.source.session();
+    ClientView {
+        comp_id: session.cloned(),
         cl_ord_id: change.previous_cl_ord_id.as_ref().or(order.cl_ord_id.as_ref()).cloned(),
         side: order.side,
         security: order.security,
@@ -94,5 +95,6 @@ fn client_view(order: &Order, change: &OrderChange<'_>) -> Option<ClientView> {
         exec_ref_id: change.exec_ref_id.clone(),
         properties: order.properties,
         liquidity: change.fill.and_then(|fill| fill.liquidity),
-    })
+        interface: session.is_none().then(|| order.source.clone()),
+    }
 }

@@ -20,12 +20,12 @@ use tokio::task::JoinSet;
 
 use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engine_unavailable};
 use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
-use super::event_router::ReportSource;
 use super::logon::{LogonAttempt, LogonCredentials};
 use super::message_log::MessageLog;
 use super::rate_limiter::MessageRateLimiter;
-use super::read_confirmation::{ConfirmationStep, ReadConfirmation};
-use super::report_feeder::{ReportFeeder, ReportItem, ResumePoint, SessionWaker};
+use super::reports::{
+    ConfirmationStep, ReadConfirmation, ReportFeeder, ReportItem, ReportScope, ReportSource, ResumePoint, SessionWaker,
+};
 use super::session_status::SessionStatus;
 use super::status_request::StatusRequest;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
@@ -37,6 +37,9 @@ use crate::translate::{
     self, CommandClass, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho,
     RequestMeaning, RequestScope, SessionTerms, field,
 };
+
+/// Text (58) of the answer to any message of a drop copy session.
+const DROP_COPY_TEXT: &str = "this is a drop copy session: it takes no orders and no questions";
 
 /// The adapter type in session events of clients: topic `session.FIX`.
 const ADAPTER_TYPE: &str = "FIX";
@@ -108,6 +111,17 @@ impl GatewayApplication {
 
     fn handle(&self) -> &SessionHandle {
         &self.status.handle
+    }
+
+    fn is_drop_copy(&self) -> bool {
+        self.rules().drop_copy.is_some()
+    }
+
+    fn scope(&self) -> ReportScope {
+        match &self.rules().drop_copy {
+            Some(rule) => ReportScope::Copies(Arc::new(rule.clone())),
+            None => ReportScope::Client(self.comp_id.clone()),
+        }
     }
 
     fn profile(&self) -> ExecTypeProfile {
@@ -294,7 +308,11 @@ impl GatewayApplication {
                 let occasion = self.settings().id.to_string();
                 let exec_id = self.context.exec_ids.for_state(&occasion, sequence, order.id.0);
                 let at = Timestamp(line.now().nanos());
-                let report = translate::order_state_report(&order, missed.as_deref(), at, &self.reference(), &exec_id);
+                let reference = self.reference();
+                let mut report = translate::order_state_report(&order, missed.as_deref(), at, &reference, &exec_id);
+                if self.is_drop_copy() {
+                    translate::mark_copy(&mut report, &order.source, order.strategy, &reference);
+                }
                 self.read_confirmation.on_report_sent();
                 self.send(&report, line)
             }
@@ -324,7 +342,8 @@ impl GatewayApplication {
             Event::OrderStatus(status) => {
                 let Some(view) = &status.client else { return true };
                 let ids = ReportIds::for_status(self.context.exec_ids, status, view, (published.sequence, *place));
-                translate::report(status, view, &reference, profile, &ids)
+                let encode = if self.is_drop_copy() { translate::copy_of_report } else { translate::report };
+                encode(status, view, &reference, profile, &ids)
             }
             Event::MassCancel(cancel) => translate::mass_cancel_accepted(cancel, at),
             Event::Refused(refused) => {
@@ -380,8 +399,13 @@ impl Application for GatewayApplication {
         let (news, waiting) = mpsc::channel(REPORTS_QUEUED_MAX);
         self.reports = Some(waiting);
         let bell = SessionWaker { handle: self.handle().clone(), notified: self.notified.clone() };
-        let feeder =
-            ReportFeeder { context: self.context.clone(), comp_id: self.comp_id.clone(), reports: news, waker: bell };
+        let feeder = ReportFeeder {
+            context: self.context.clone(),
+            comp_id: self.comp_id.clone(),
+            scope: self.scope(),
+            reports: news,
+            waker: bell,
+        };
         let catch_up_point = feeder.catch_up_point();
         tokio::spawn(feeder.run(catch_up_point, resume_point));
         self.status.on_logged_on();
@@ -394,6 +418,10 @@ impl Application for GatewayApplication {
     fn on_message(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         if self.credential_watch.as_ref().is_some_and(CredentialWatch::is_revoked) {
             return self.business_reject(BusinessRejectReason::NotAuthorized, Some(CREDENTIALS_REVOKED), message, line);
+        }
+        if self.is_drop_copy() {
+            let reason = BusinessRejectReason::UnsupportedMessageType;
+            return self.business_reject(reason, Some(DROP_COPY_TEXT), message, line);
         }
         let Some(row) = self.offered(message) else {
             return self.business_reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);

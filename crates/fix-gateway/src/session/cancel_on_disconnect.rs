@@ -66,7 +66,7 @@ pub(crate) async fn run(absent: Absent, rules: GatewaySettings, mut present: wat
 
 impl Absent {
     /// A venue may be away too, and an order may still wait for room, so it is tried until nothing is left.
-    async fn cancel_all(&self, which: CancelOnDisconnect, present: &mut watch::Receiver<bool>) {
+    pub(crate) async fn cancel_all(&self, which: CancelOnDisconnect, present: &mut watch::Receiver<bool>) {
         let mut retries = CancelRetries::default();
         while !*present.borrow_and_update() {
             // Before the question: what was handed over by then is in front of it.

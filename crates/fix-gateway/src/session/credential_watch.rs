@@ -92,7 +92,13 @@ mod tests {
     async fn a_client_whose_token_is_revoked_is_shown_out_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let (access, secret) = desk(folder.path());
-        let attempt = LogonAttempt { access: access.clone(), session: "S".into(), peer: None, expected: None };
+        let attempt = LogonAttempt {
+            access: access.clone(),
+            session: "S".into(),
+            peer: None,
+            expected: None,
+            is_drop_copy: false,
+        };
         let principal = attempt.authenticate(LogonCredentials::new(Some("robot"), Some(secret.text()))).await.unwrap();
         let pass = principal.pass.expect("a token gives a pass");
         let sentry = CredentialWatch::start(access.clone(), pass.clone(), session_queue().0);

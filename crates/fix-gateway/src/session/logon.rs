@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Access, AccessChannel, AccessCredentials, AccessDenied, AccessRequest, Actor, Identity, UserRole};
-use domain::rights::TradingInterface;
+use domain::rights::{TradingInterface, TradingRights};
 use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -45,6 +45,8 @@ pub(crate) struct LogonAttempt {
     pub(crate) peer: Option<IpAddr>,
     /// Credentials of the session file; none: those of the platform's users.
     pub(crate) expected: Option<fix::FixCredentials>,
+    /// It receives drop copies and trades nothing, so it needs no right to trade.
+    pub(crate) is_drop_copy: bool,
 }
 
 impl LogonAttempt {
@@ -53,7 +55,8 @@ impl LogonAttempt {
             fix::ConnectionType::Acceptor { credentials, .. } => credentials.clone(),
             fix::ConnectionType::Initiator { .. } => None,
         };
-        Self { access, session: status.settings.id.to_string(), peer, expected }
+        let is_drop_copy = status.settings.gateway.drop_copy.is_some();
+        Self { access, session: status.settings.id.to_string(), peer, expected, is_drop_copy }
     }
 
     /// Authenticates; the principal is set when the session applies the decision.
@@ -85,12 +88,13 @@ impl LogonAttempt {
                 .map(|(who, pass)| (who, Some(pass))),
         };
         let (identity, pass) = admitted.map_err(|denied| format!("{}: {denied}", denied.code()))?;
-        if identity.role == UserRole::Viewer {
+        if identity.role == UserRole::Viewer && !self.is_drop_copy {
             let text = "a viewer may not trade";
             self.access.audit_refusal(&Actor { user: identity.name, request: visit }, "forbidden", text).await;
             return Err(format!("forbidden: {text}"));
         }
-        if identity.rights.as_ref().is_some_and(|rights| !rights.allows_interface(TradingInterface::Fix)) {
+        let may_use = |rights: &TradingRights| self.is_drop_copy || rights.allows_interface(TradingInterface::Fix);
+        if identity.rights.as_deref().is_some_and(|rights| !may_use(rights)) {
             let text = "this user may not trade over FIX";
             let actor = Actor { user: identity.name, request: visit };
             self.access.audit_refusal(&actor, INTERFACE_NOT_PERMITTED, text).await;

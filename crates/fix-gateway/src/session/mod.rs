@@ -4,9 +4,7 @@ mod application;
 mod logon;
 mod credential_watch;
 mod rate_limiter;
-mod report_feeder;
-mod read_confirmation;
-mod event_router;
+mod reports;
 mod command_submission;
 mod status_request;
 mod cancel_on_disconnect;
@@ -25,9 +23,9 @@ use crate::translate::ExecIds;
 pub(crate) use application::GatewayApplication;
 pub(crate) use cancel_on_disconnect::{Absent, run};
 pub(crate) use command_submission::Waits;
-pub(crate) use event_router::EventRouter;
 pub(crate) use logon::{LogonAttempt, LogonCredentials};
 pub(crate) use message_log::MessageLog;
+pub(crate) use reports::{EventRouter, unknown_names};
 pub(crate) use session_status::SessionStatus;
 
 /// Gateway context: what all sessions share.

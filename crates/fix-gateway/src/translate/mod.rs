@@ -24,6 +24,8 @@ pub(crate) use rejects::{
     ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted, refer_to,
     status_request_rejected, unknown_order,
 };
-pub(crate) use report::{ExecTypeProfile, ReportIds, order_state_report, order_status_report, report};
+pub(crate) use report::{
+    ExecTypeProfile, ReportIds, copy_of_report, mark_copy, order_state_report, order_status_report, report,
+};
 pub(crate) use request_echo::RequestEcho;
 pub(crate) use scope::RequestScope;

@@ -3,7 +3,7 @@
 use domain::order::{ClientView, ExecType, OrdStatus, OrderStatus, OrderTerms};
 use domain::{
     AccountId, Liquidity, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source,
-    TimeInForce, Timestamp,
+    StrategyId, TimeInForce, Timestamp,
 };
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
@@ -78,6 +78,40 @@ pub(crate) fn report(
     }
 }
 
+/// A copy of the report for somebody else. Where a request of the client was refused it is the state of the order: the refusal is for
+/// the client alone.
+pub(crate) fn copy_of_report(
+    status: &OrderStatus,
+    view: &ClientView,
+    reference: &ReferenceData,
+    profile: ExecTypeProfile,
+    ids: &ReportIds,
+) -> OutgoingMessage {
+    let mut copy = execution_report(status, view, reference, profile, ids);
+    let source = view.source().unwrap_or(Source::Platform);
+    mark_copy(&mut copy, &source, status.strategy, reference);
+    copy
+}
+
+/// Adds what a drop copy has beside the report: CopyMsgIndicator (797), and whose order it is (453).
+pub(crate) fn mark_copy(
+    report: &mut OutgoingMessage,
+    source: &Source,
+    strategy: StrategyId,
+    reference: &ReferenceData,
+) {
+    report.field(field::COPY_MSG_INDICATOR, "Y");
+    let interface = source.session().map_or_else(|| source.to_string(), ToString::to_string);
+    let strategy = reference.strategies.get(&strategy).map(|strategy| strategy.name.to_string());
+    report.number(field::NO_PARTY_IDS, 1 + u64::from(strategy.is_some()));
+    for (id, role) in [(Some(interface), field::ORIGINATION_FIRM), (strategy, field::ORIGINATION_TRADER)] {
+        if let Some(id) = id {
+            report.member(field::PARTY_ID, printable_text(&id)).member(field::PARTY_ID_SOURCE, "D");
+            report.member(field::PARTY_ROLE, role);
+        }
+    }
+}
+
 fn execution_report(
     status: &OrderStatus,
     view: &ClientView,
@@ -92,7 +126,7 @@ fn execution_report(
         exec_type: exec_type(status.exec_type, status.status, request.is_some(), profile),
         status: status.status,
         order_id: status.int_id.as_str(),
-        cl_ord_id: request.or(accepted).unwrap_or(field::NONE),
+        cl_ord_id: request.or(accepted).unwrap_or(status.int_id.as_str()),
         orig_cl_ord_id: accepted.filter(|_| request.is_some() && status.exec_type != ExecType::PendingNew),
         account: view.account,
         security: view.security,
@@ -228,8 +262,9 @@ pub(crate) fn order_status_report(
     )
 }
 
+/// An order of another interface is named by its id on the platform.
 fn accepted_cl_ord_id(order: &Order) -> &str {
-    order.cl_ord_id.as_deref().unwrap_or(field::NONE)
+    order.cl_ord_id.as_deref().unwrap_or(order.int_id.as_str())
 }
 
 pub(super) fn order_status_as(

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 const NEAR_TAGS: usize = 10_000;
 
 /// Which fields there are, what each message may and must have, and how its groups are built.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Dictionary {
     version: String,
     fields: Vec<FieldRule>,
@@ -37,7 +37,7 @@ pub(super) enum MessagePart {
     Body,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct FieldRule {
     pub part: MessagePart,
     kind: FieldType,
@@ -72,7 +72,7 @@ impl FieldRule {
 }
 
 /// The fields of a header, a trailer or the body of one message type.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Section {
     pub fields: FieldSet,
     /// Ascending.
@@ -89,7 +89,7 @@ impl Section {
 }
 
 /// A set of fields, one bit each.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FieldSet {
     words: Vec<u64>,
 }

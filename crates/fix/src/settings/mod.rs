@@ -8,7 +8,7 @@ mod parse;
 
 pub use raw::SettingsError;
 pub use session_settings::{
-    CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, GatewaySettings, SessionId,
+    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings, SessionId,
     SessionSettings,
 };
 

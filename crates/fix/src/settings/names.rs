@@ -1,7 +1,7 @@
 //! Known setting names.
 
 /// Names that have an effect: QuickFIX's first, then our own.
-pub(super) const KNOWN: [&str; 56] = [
+pub(super) const KNOWN: [&str; 61] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -50,6 +50,11 @@ pub(super) const KNOWN: [&str; 56] = [
     "ValidateUserDefinedFields",
     "CancelOnDisconnect",
     "CancelOnDisconnectGrace",
+    "DropCopy",
+    "DropCopyAccounts",
+    "DropCopySessions",
+    "DropCopySources",
+    "DropCopyStrategies",
     "ExtendedMessages",
     "MaxCancelsPerSecond",
     "MaxOrdersPerSecond",

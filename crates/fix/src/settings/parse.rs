@@ -3,7 +3,7 @@
 use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{RawEntry, RawSection, RawSettings};
 use super::session_settings::{
-    CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, GatewaySettings, SessionId,
+    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings, SessionId,
     SessionSettings,
 };
 use crate::codec::FRACTION_DIGITS_MAX;
@@ -29,10 +29,31 @@ pub(super) fn settings(raw: &RawSettings) -> Result<FixSettings, Vec<SettingsErr
         }
         sessions.push(session);
     }
+    check_copied_sessions(raw, &sessions, &mut errors);
     if raw.sessions.is_empty() {
         errors.insert(SettingsError::new(1, "there is no [SESSION]".to_owned()));
     }
     if errors.is_empty() { Ok(FixSettings { sessions, warnings }) } else { Err(errors.into_iter().collect()) }
+}
+
+/// A drop copy of a client that is not there would be silent for ever.
+fn check_copied_sessions(raw: &RawSettings, sessions: &[SessionSettings], errors: &mut BTreeSet<SettingsError>) {
+    let trades = |name: &str| {
+        let of_client = |session: &&SessionSettings| session.id.target == name;
+        sessions.iter().filter(of_client).any(|session| session.gateway.drop_copy.is_none())
+    };
+    for section in std::iter::once(&raw.default).chain(&raw.sessions) {
+        for entry in section.entries.iter().filter(|entry| entry.name == "DropCopySessions") {
+            for name in split_list(&entry.value).filter(|name| !trades(name)) {
+                let reason = format!("DropCopySessions: {name} is no TargetCompID of a session that trades");
+                errors.insert(SettingsError::new(entry.line, reason));
+            }
+        }
+    }
+}
+
+fn split_list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|one| !one.is_empty())
 }
 
 fn check_names(raw: &RawSettings, errors: &mut BTreeSet<SettingsError>) -> Vec<String> {
@@ -121,8 +142,7 @@ impl<'a> SessionReader<'a> {
 
     fn addresses(&mut self) -> Vec<std::net::IpAddr> {
         let list = self.text("AllowedRemoteAddresses").unwrap_or_default();
-        let addresses: Result<_, _> =
-            list.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::parse).collect();
+        let addresses: Result<_, _> = split_list(list).map(str::parse).collect();
         addresses.unwrap_or_else(|_| {
             self.invalid::<()>("AllowedRemoteAddresses", &format!("{list} is no list of addresses"));
             Vec::new()
@@ -243,7 +263,39 @@ impl<'a> SessionReader<'a> {
             ignore_user_defined_fields: !self.flag("ValidateUserDefinedFields", true),
             max_orders_per_second: self.rate("MaxOrdersPerSecond", ORDERS_PER_SECOND),
             max_cancels_per_second: self.rate("MaxCancelsPerSecond", CANCELS_PER_SECOND),
+            drop_copy: self.drop_copy(),
         }
+    }
+
+    /// A list without `DropCopy=Y` was meant to have an effect.
+    fn drop_copy(&mut self) -> Option<DropCopyRule> {
+        let is_wanted = self.flag("DropCopy", false);
+        let rule = DropCopyRule {
+            accounts: self.list("DropCopyAccounts"),
+            sessions: self.list("DropCopySessions"),
+            sources: self.list("DropCopySources"),
+            strategies: self.list("DropCopyStrategies"),
+        };
+        if let Some(other) = rule.sources.iter().find(|one| !DropCopyRule::SOURCES.contains(&one.as_str())) {
+            let known = DropCopyRule::SOURCES.join(", ");
+            self.invalid::<()>("DropCopySources", &format!("{other} is not of {known}"));
+        }
+        let lists = ["DropCopyAccounts", "DropCopySessions", "DropCopySources", "DropCopyStrategies"];
+        let own = lists.into_iter().find(|name| self.section.entries.iter().any(|entry| entry.name == **name));
+        if let Some(name) = own.filter(|_| !is_wanted) {
+            return self.invalid(name, "has no effect without DropCopy=Y");
+        }
+        is_wanted.then_some(rule)
+    }
+
+    /// Values between commas; a list that is given has one.
+    fn list(&mut self, name: &'static str) -> Vec<String> {
+        let Some(text) = self.text(name) else { return Vec::new() };
+        let values: Vec<String> = split_list(text).map(str::to_owned).collect();
+        if values.is_empty() {
+            self.invalid::<()>(name, "is empty; leave it out for all");
+        }
+        values
     }
 
     /// 0: no throttle.

@@ -121,6 +121,26 @@ pub struct GatewaySettings {
     pub ignore_user_defined_fields: bool,
     /// Cancels of single orders; none: no throttle. A mass cancel is never delayed.
     pub max_cancels_per_second: Option<u32>,
+    /// With `DropCopy=Y` the session trades nothing and receives copies of the reports on these orders.
+    pub drop_copy: Option<DropCopyRule>,
+}
+
+/// Which orders a drop copy session is told of: those that are in every list. An empty list has all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DropCopyRule {
+    /// Ids or names.
+    pub accounts: Vec<String>,
+    /// CompIDs of the clients that sent them.
+    pub sessions: Vec<String>,
+    /// Of [`DropCopyRule::SOURCES`].
+    pub sources: Vec<String>,
+    /// Ids or names.
+    pub strategies: Vec<String>,
+}
+
+impl DropCopyRule {
+    /// The interfaces that an order can come through.
+    pub const SOURCES: [&str; 6] = ["FIX", "REST", "UI", "STRATEGY", "PLATFORM", "EXTERNAL"];
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

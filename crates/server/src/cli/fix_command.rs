@@ -1,4 +1,4 @@
-//! `rialto fix …` on the command line: dialects of venues that speak FIX, and the certification of clients.
+//! `rialto fix …` on the command line: dialects of venues that speak FIX, the certification of clients, and their sessions.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,6 +9,8 @@ use adapter_fix::{Dialect, SHIPPED_DIALECTS, shipped_dialect};
 use clap::{Args, Subcommand};
 use fix_gateway::certify::{ClientCertification, certify_client};
 
+use crate::config::{Config, ConfigArgs};
+use crate::control;
 use crate::exit_failure::{Exit, ExitFailure};
 
 #[derive(Debug, Subcommand)]
@@ -18,6 +20,12 @@ pub enum FixCommand {
     Dialect(DialectCommand),
     /// Run the certification plan with a client: be its counterparty on a port, watch the steps, print a report.
     Certify(FixCertifyArgs),
+    /// Have the running server read its file of FIX sessions again
+    ///
+    /// Sessions are added, changed and removed; those that are the same keep their connections. A file with an error changes
+    /// nothing.
+    #[command(verbatim_doc_comment)]
+    Reload(ConfigArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,6 +68,11 @@ pub fn execute(command: FixCommand, print: fn(&str) -> Result<(), ExitFailure>) 
     match command {
         FixCommand::Dialect(command) => print(&dialect(&command)?),
         FixCommand::Certify(arguments) => certify(arguments, print),
+        FixCommand::Reload(config) => {
+            let config = Config::load(&config.into_sources());
+            let config = config.map_err(|problems| ExitFailure::configuration(&problems))?;
+            print(&control::client::reload_fix(&config.data_dir)?)
+        }
     }
 }
 

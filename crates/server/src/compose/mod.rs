@@ -32,7 +32,7 @@ mod metrics;
 mod operations;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bus::{Bus, EventFeed};
 use domain::OrderMode;
@@ -147,7 +147,9 @@ fn serve_core(
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
     let (bus, health_checks) = (engine.bus.clone(), health.clone());
-    let switch = KillSwitch { bus, health: health_checks, access: access.clone(), stop: stop.clone() };
+    let fix_port = Arc::new(OnceLock::new());
+    let switch =
+        KillSwitch { bus, health: health_checks, access: access.clone(), stop: stop.clone(), fix: fix_port.clone() };
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
@@ -157,6 +159,8 @@ fn serve_core(
     let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
 
     let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
+    // It is set once, here.
+    fix.iter().for_each(|fix| fix_port.set(fix.operations.clone()).unwrap_or(()));
     let Bus { inbox, catalogue, .. } = engine.bus.clone();
     let admin = ServerOperations {
         parameters: config.parameters(),

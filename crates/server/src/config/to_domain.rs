@@ -12,7 +12,7 @@ use storage::journal::{InstanceId, JournalOptions};
 use super::keys::Config;
 use super::venues::ConfiguredVenue;
 use crate::input_problem::Problems;
-use crate::open_files::{Connections, FIX_CALLERS_MAX};
+use crate::open_files::{Connections, FIX_CALLERS_MAX, FIX_SESSIONS_MAX};
 
 impl Config {
     /// Settings of the engine.
@@ -69,7 +69,7 @@ impl Config {
     /// Connections that each interface may have where the system allows as many files.
     pub fn connections(&self) -> Connections {
         let (http, broker) = (self.http_connections.size(), self.broker_connections.size());
-        Connections { http, broker, fix_callers: FIX_CALLERS_MAX }
+        Connections { http, broker, fix_callers: FIX_CALLERS_MAX, fix_sessions: FIX_SESSIONS_MAX }
     }
 
     pub fn journal_options(&self, instance: InstanceId) -> JournalOptions {

@@ -20,7 +20,7 @@ pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<Stri
             Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
         }
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
-        ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => Err(strange()),
+        _ => Err(strange()),
     }
 }
 
@@ -29,7 +29,7 @@ pub fn status(folder: &Path) -> Result<Status, ExitFailure> {
     match ask(folder, &ControlRequest::Status)? {
         ControlReply::Status(status) => Ok(status),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } | ControlReply::Users(_) | ControlReply::HandsOver => Err(strange()),
+        _ => Err(strange()),
     }
 }
 
@@ -43,7 +43,7 @@ pub fn users(folder: &Path, request: UserRequest) -> Result<UserReply, ExitFailu
     match ask(folder, &ControlRequest::Users { request })? {
         ControlReply::Users(reply) => Ok(reply),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } | ControlReply::Status(_) | ControlReply::HandsOver => Err(strange()),
+        _ => Err(strange()),
     }
 }
 
@@ -52,7 +52,16 @@ pub fn hand_over(folder: &Path) -> Result<(), ExitFailure> {
     match ask(folder, &ControlRequest::HandOver)? {
         ControlReply::HandsOver => Ok(()),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } | ControlReply::Status(_) | ControlReply::Users(_) => Err(strange()),
+        _ => Err(strange()),
+    }
+}
+
+/// The file of FIX sessions is read again; says what it changed.
+pub fn reload_fix(folder: &Path) -> Result<String, ExitFailure> {
+    match ask(folder, &ControlRequest::FixReload)? {
+        ControlReply::FixReloaded(changes) => Ok(changes.to_string()),
+        ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
+        _ => Err(strange()),
     }
 }
 

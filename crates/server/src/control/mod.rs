@@ -59,7 +59,7 @@ async fn serve_all(folder: PathBuf, switch: KillSwitch, signals: Signals) {
         }
         // The other two ways remain, and so does trading.
         Err(error) => {
-            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill, status, user, token and ha hand-over won't work");
+            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill, status, user, token, ha hand-over and fix reload won't work");
         }
     }
     tokio::join!(watch_signals(signals, &switch), watch_kill_file(&folder, &switch));
@@ -123,6 +123,7 @@ async fn answer(line: &str, switch: &KillSwitch) -> ControlReply {
         Ok(ControlRequest::Status) => ControlReply::Status(switch.status().await),
         Ok(ControlRequest::Users { request }) => switch.users(request).await,
         Ok(ControlRequest::HandOver) => switch.hand_over().await,
+        Ok(ControlRequest::FixReload) => switch.reload_fix().await,
         Err(error) => ControlReply::Refused { detail: format!("the question can't be read: {error}") },
     }
 }
@@ -162,6 +163,6 @@ fn log_outcome(answered: &ControlReply) {
             warn!(scope, cancels, sequence, "killed");
         }
         ControlReply::Refused { detail } => tracing::error!(detail, "the kill was not done"),
-        ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => {}
+        ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver | ControlReply::FixReloaded(_) => {}
     }
 }

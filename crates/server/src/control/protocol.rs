@@ -1,6 +1,6 @@
 //! What is said over the control socket: one line of JSON each way.
 
-use bus::operations::HealthCheck;
+use bus::operations::{FixSessionChanges, HealthCheck};
 use domain::risk::{RiskScope, TradingState};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub enum ControlRequest {
     },
     /// The leader of a cluster stops in order.
     HandOver,
+    /// The file of FIX sessions is read again.
+    FixReload,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +37,43 @@ pub enum ControlReply {
     Users(UserReply),
     /// The stop has begun.
     HandsOver,
+    FixReloaded(FixReloaded),
     Refused {
         detail: String,
     },
+}
+
+/// FIX sessions, by the client's CompID.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixReloaded {
+    pub added: Vec<String>,
+    pub changed: Vec<String>,
+    pub removed: Vec<String>,
+    pub unchanged: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+impl From<FixSessionChanges> for FixReloaded {
+    fn from(changes: FixSessionChanges) -> Self {
+        let FixSessionChanges { added, changed, removed, unchanged, warnings } = changes;
+        Self { added, changed, removed, unchanged, warnings }
+    }
+}
+
+/// As people read it.
+impl std::fmt::Display for FixReloaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lists = [
+            ("added", &self.added),
+            ("changed", &self.changed),
+            ("removed", &self.removed),
+            ("unchanged", &self.unchanged),
+        ];
+        for (what, names) in lists {
+            writeln!(f, "{what}: {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") })?;
+        }
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "note: {warning}"))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

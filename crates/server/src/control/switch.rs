@@ -1,14 +1,15 @@
 //! The engine's side of the control socket.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use access::{Access, AccessChannel, AccessRequest, Actor};
-use bus::operations::ClusterRole;
-use bus::{Bus, HealthChecks, InFlightPermit, ReplyReceiver};
+use bus::operations::{ClusterRole, FixReloadError};
+use bus::{Bus, FixSessionAdmin, HealthChecks, InFlightPermit, ReplyReceiver};
 use crossbeam_channel::Sender;
 use domain::risk::RiskScope;
 use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
+use fix_gateway::FixOperations;
 use tokio::time::timeout;
 
 use super::protocol::{Checked, ControlReply, Stated, Status};
@@ -32,6 +33,8 @@ pub struct KillSwitch {
     pub access: Arc<Access>,
     /// Asks for an orderly stop.
     pub stop: Sender<()>,
+    /// Set when the FIX port is open.
+    pub fix: Arc<OnceLock<FixOperations>>,
 }
 
 impl KillSwitch {
@@ -57,7 +60,7 @@ impl KillSwitch {
                 let _ = self.access.audit_action(&actor, &detail).await;
             }
             ControlReply::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
-            ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => {}
+            ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver | ControlReply::FixReloaded(_) => {}
         }
         answered
     }
@@ -74,6 +77,29 @@ impl KillSwitch {
         // A stop that was asked for already is as good.
         self.stop.try_send(()).unwrap_or(());
         ControlReply::HandsOver
+    }
+
+    /// Reads the file of FIX sessions again. It is in the audit, also where it is refused.
+    pub(super) async fn reload_fix(&self) -> ControlReply {
+        let Some(gateway) = self.fix.get().cloned() else {
+            return ControlReply::Refused { detail: "this server has no FIX port, or it is not open yet".into() };
+        };
+        let request = AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: "fix reload".into() };
+        let actor = Actor { user: None, request };
+        let refused = match tokio::task::spawn_blocking(move || gateway.reload()).await {
+            Ok(Ok(changes)) => {
+                // What was changed is changed; the recorder has logged what is wrong with its file.
+                let _ = self.access.audit_action(&actor, &changes.summary()).await;
+                return ControlReply::FixReloaded(changes.into());
+            }
+            Ok(Err(FixReloadError::Refused(problems))) => {
+                format!("the FIX sessions can't be used, nothing has changed:\n  {}", problems.join("\n  "))
+            }
+            Ok(Err(FixReloadError::Busy)) => "the FIX port starts or stops: nothing has changed".to_owned(),
+            Err(_) => "the request failed inside the server".to_owned(),
+        };
+        self.access.audit_refusal(&actor, "bad-session-file", &refused).await;
+        ControlReply::Refused { detail: refused }
     }
 
     /// Reads or changes users and tokens. On a thread that may wait for the disk.

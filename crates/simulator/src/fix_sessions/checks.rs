@@ -83,7 +83,9 @@ fn order_of(event: &Event) -> Option<&Order> {
 fn concerns(event: &Event, comp_id: &str) -> bool {
     let is_own = |source: &Source| matches!(source, Source::Fix(name) if **name == *comp_id);
     match event {
-        Event::OrderStatus(status) => status.client.as_ref().is_some_and(|view| *view.comp_id == *comp_id),
+        Event::OrderStatus(status) => {
+            status.client.as_ref().is_some_and(|view| view.comp_id.as_deref() == Some(comp_id))
+        }
         Event::Refused(refused) => is_own(&refused.source),
         _ => false,
     }

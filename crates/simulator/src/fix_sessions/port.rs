@@ -65,13 +65,21 @@ pub(crate) struct FixPortParts {
 }
 
 impl FixPort {
-    pub(crate) fn open(parts: FixPortParts, sessions: &FixSessionFile) -> Result<Self, String> {
+    pub(crate) fn open(parts: FixPortParts, sessions: &Arc<FixSessionFile>) -> Result<Self, String> {
         let FixPortParts { bus, ledger, access, clock } = parts;
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let reached = clock.steady();
         let (platform_clock, wall) = (clock.shared(), clock.shared_wall());
-        let parts = GatewayParts { bus, ledger, access, instance: INSTANCE_NUMBER, clock: platform_clock, wall };
+        let parts = GatewayParts {
+            bus,
+            ledger,
+            access,
+            instance: INSTANCE_NUMBER,
+            clock: platform_clock,
+            wall,
+            sessions_max: sessions.names().len(),
+        };
         let gateway = Gateway::open(parts, sessions)?;
         let (connections, waiting) = mpsc::channel(CONNECTIONS_WAITING_MAX);
         // A process that is killed logs nobody out.

@@ -11,7 +11,7 @@ use bus::history::{
     TransactionSearch, ValueSearch,
 };
 use bus::operations::{
-    BarStore, BrokerEndpoints, ClusterView, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus,
+    BarStore, BrokerEndpoints, ClusterView, FixReloadError, FixSessionAdmin, FixSessionChanges, FixSessionCommand, FixSessionError, FixSessionStatus,
     HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
 };
 use bus::past::{PastError, PastPoint};
@@ -139,6 +139,14 @@ impl FixSessionAdmin for FakeOperations {
         }
         self.fix_acts.lock().unwrap().push((id.into(), act));
         Ok(())
+    }
+
+    fn reload(&self) -> Result<FixSessionChanges, FixReloadError> {
+        if self.fix.is_empty() {
+            return Err(FixReloadError::Refused(vec!["sessions.cfg line 1: there is no [SESSION]".into()]));
+        }
+        let unchanged = self.fix.iter().map(|session| session.id.clone()).collect();
+        Ok(FixSessionChanges { added: vec!["DESK".into()], unchanged, ..FixSessionChanges::default() })
     }
 }
 

@@ -83,6 +83,15 @@ fn without_a_fix_gateway_there_are_no_sessions() {
         assert_eq!(code(&answer), "404 unknown-session", "{act}");
     }
     assert_eq!(code(&server.post("/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1}"#)), "404 unknown-session");
+    assert_eq!(code(&server.post("/rest/fix/reload", "")), "404 unknown-session");
+}
+
+#[test]
+fn a_session_file_with_an_error_is_refused_with_its_line() {
+    let server = run_by(FakeOperations::default());
+    let answer = server.post("/rest/fix/reload", "");
+    assert_eq!(code(&answer), "422 bad-session-file");
+    assert!(answer.contains("sessions.cfg line 1: there is no [SESSION]"), "{answer}");
 }
 
 fn fix_session() -> FixSessionStatus {
@@ -116,7 +125,10 @@ fn a_fix_session_is_seen_and_steered() {
     }
     assert_eq!(code(&act("numbers", "{}")), "422 missing");
     assert_eq!(code(&act("numbers", r#"{"nextIn": 0}"#)), "400 malformed-field");
+    let changes = r#"{"added":["DESK"],"changed":[],"removed":[],"unchanged":["CLIENT"],"warnings":[]}"#;
+    assert!(server.post("/rest/fix/reload", "").contains(changes));
     let told = server.users.audit();
+    assert!(told.contains("[POST /rest/fix/reload] done: /rest/fix/reload, added DESK, 1 unchanged"), "{told}");
     let numbers = "[POST /rest/fix/sessions/{id}/numbers] done: /rest/fix/sessions/CLIENT/numbers, nextIn 18 to 18, nextOut 23 to 23";
     assert!(told.contains(numbers), "the program of this story sets nothing: {told}");
     let number = FixSessionCommand::SetSeqNums { next_in: None, next_out: Some(40) };

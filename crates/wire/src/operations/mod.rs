@@ -33,6 +33,18 @@ value_object! {
     }
 }
 
+value_object! {
+    /// What a new reading of the session file changed; sessions by the client's CompID.
+    pub struct FixReloadVO<'a> ("FixReloadVO") {
+        added: &'a [String],
+        // Other settings: the client was logged out and keeps its numbers.
+        changed: &'a [String],
+        removed: &'a [String],
+        unchanged: &'a [String],
+        warnings: &'a [String],
+    }
+}
+
 /// New sequence numbers of a session; an absent one keeps its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixNumbersBody {

@@ -4,7 +4,7 @@ use crate::object_schema::{ObjectSchema, shape};
 use crate::operations::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
 use crate::operations::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
 use crate::operations::problem::{FieldErrorVO, ProblemVO};
-use crate::operations::{AdapterVO, CheckVO, ClusterVO, FixSessionVO, HealthVO, ImportedVO, LineVO};
+use crate::operations::{AdapterVO, CheckVO, ClusterVO, FixReloadVO, FixSessionVO, HealthVO, ImportedVO, LineVO};
 use crate::trading::breaks::{BreakVO, EvidenceVO};
 use crate::trading::limits::{BurstVO, LimitsVO};
 use crate::trading::market::{BarVO, LevelVO, OrderBookVO, SubscriptionVO, TickVO, TradeVO};
@@ -36,6 +36,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     NewTokenVO::OBJECT,
     AuditVO::OBJECT,
     FixSessionVO::OBJECT,
+    FixReloadVO::OBJECT,
     LogEventVO::OBJECT,
     HealthVO::OBJECT,
     CheckVO::OBJECT,

@@ -61,6 +61,7 @@ impl GatewayHarness {
             max_orders_per_second: None,
             ignore_user_defined_fields: false,
             max_cancels_per_second: None,
+            drop_copy: None,
         };
         let now = Timestamp(NOON);
         let mut floor = Self { engine: Engine::default(), sequence: 0, now, rules, last: None, shows_all: false };

@@ -2,6 +2,8 @@
 
 pub(crate) mod client;
 pub(crate) mod relay;
+mod sessions;
+mod drop_copies;
 
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;

@@ -63,8 +63,9 @@ impl FixServer {
             instance: data_dir.instance.number(),
             clock: data_dir.clock.shared(),
             wall: data_dir.clock.wall(),
+            sessions_max: connections.fix_sessions,
         };
-        let gateway = Gateway::open(parts, &sessions).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
+        let gateway = Gateway::open(parts, &Arc::new(sessions)).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         let operations = gateway.operations(runtime.handle().clone());
         let (close, closed) = oneshot::channel::<()>();
         let uses_tls = secure.is_some();

@@ -1,9 +1,9 @@
-//! FIX sessions: status, logout, reset, sequence numbers.
+//! FIX sessions: status, logout, reset, sequence numbers; a new reading of their file.
 
 use axum::extract::State;
 use axum::response::Response;
-use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
-use wire::{FixNumbersBody, FixSessionVO, json};
+use bus::operations::{FixReloadError, FixSessionChanges, FixSessionCommand, FixSessionError, FixSessionStatus};
+use wire::{FixNumbersBody, FixReloadVO, FixSessionVO, json};
 
 use crate::app_state::AppState;
 use crate::extract::{JsonBody, NoBody, PathText};
@@ -91,4 +91,21 @@ async fn command(state: &AppState, id: String, act: FixSessionCommand) -> Result
         ),
     })?;
     Ok(response::empty())
+}
+
+pub(crate) async fn reload(State(state): State<AppState>, _: NoBody) -> Result<Response, Problem> {
+    let gateway = state.services().fix_sessions.clone();
+    let gateway = gateway.ok_or_else(|| Problem::new("unknown-session", "this server has no FIX port"))?;
+    let changes = state.blocking(move || gateway.reload()).await?.map_err(reload_problem)?;
+    let FixSessionChanges { added, changed, removed, unchanged, warnings } = &changes;
+    let mut response = response::output(json::encode(&FixReloadVO { added, changed, removed, unchanged, warnings }));
+    response.extensions_mut().insert(AuditDetail(changes.summary()));
+    Ok(response)
+}
+
+fn reload_problem(error: FixReloadError) -> Problem {
+    match error {
+        FixReloadError::Refused(problems) => Problem::new("bad-session-file", problems.join("; ")),
+        FixReloadError::Busy => Problem::new("busy", "the FIX port starts or stops, try again"),
+    }
 }

@@ -1,12 +1,14 @@
 //! Event router: sorts the engine's events once and forwards them to the sessions that they concern.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bus::EventFeed;
-use domain::{Event, EventClass, PublishedEvent, Source, Text};
+use bus::{Catalogue, EventFeed};
+use domain::{Event, EventClass, PublishedEvent, Text};
+use fix::DropCopyRule;
 use tokio::sync::mpsc;
 
+use super::report_scope::{ReportScope, comp_id_of, is_copied};
 use crate::limits::{EVENTS_MAX, EVENTS_PER_TURN, LIVE_EVENTS_MAX};
 
 /// Event classes that can concern a client.
@@ -41,46 +43,40 @@ impl EventIndexer {
     }
 }
 
-/// The client that an event concerns.
-pub(crate) fn comp_id_of(event: &Event) -> Option<&Text> {
-    match event {
-        Event::OrderStatus(status) => status.client.as_ref().map(|view| &view.comp_id),
-        Event::Refused(refused) => comp_id_of_source(&refused.source),
-        Event::MassCancel(cancel) => comp_id_of_source(&cancel.source),
-        _ => None,
-    }
-}
-
-fn comp_id_of_source(source: &Source) -> Option<&Text> {
-    match source {
-        Source::Fix(comp_id) => Some(comp_id),
-        _ => None,
-    }
+/// Whom events go to.
+#[derive(Default)]
+struct Subscribers {
+    clients: BTreeMap<Text, mpsc::Sender<ReportSource>>,
+    copies: Vec<(Arc<DropCopyRule>, mpsc::Sender<ReportSource>)>,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct EventRouter(Arc<Mutex<BTreeMap<Text, mpsc::Sender<ReportSource>>>>);
+pub(crate) struct EventRouter(Arc<Mutex<Subscribers>>);
 
 impl EventRouter {
-    /// Everything about a client from now on. When it ends, the session fell behind: catch up and join again.
-    pub(crate) fn subscribe(&self, comp_id: &Text) -> mpsc::Receiver<ReportSource> {
+    /// Everything in scope from now on. When it ends, the session fell behind: catch up and join again.
+    pub(crate) fn subscribe(&self, scope: &ReportScope) -> mpsc::Receiver<ReportSource> {
         let (sender, receiver) = mpsc::channel(LIVE_EVENTS_MAX);
-        self.subscribers().insert(comp_id.clone(), sender);
+        let mut subscribers = self.subscribers();
+        match scope {
+            ReportScope::Client(comp_id) => drop(subscribers.clients.insert(comp_id.clone(), sender)),
+            ReportScope::Copies(rule) => subscribers.copies.push((rule.clone(), sender)),
+        }
         receiver
     }
 
     /// Runs as long as the process.
-    pub(crate) async fn run(self, feed: EventFeed) {
+    pub(crate) async fn run(self, feed: EventFeed, catalogue: Catalogue) {
         loop {
             // First the new listener, then the cut: a session that joins after the cut misses nothing.
             let mut listener = feed.subscribe(&ROUTED_CLASSES, EVENTS_MAX);
-            self.subscribers().clear();
+            *self.subscribers() = Subscribers::default();
             let mut counting = EventIndexer::default();
             while let Some(published) = listener.recv().await {
                 // All that waits, so that the events of one client do not lie behind those of another for long.
                 let others = std::iter::from_fn(|| listener.try_recv()).take(EVENTS_PER_TURN);
                 for published in std::iter::once(published).chain(others) {
-                    counting.index(published).into_iter().for_each(|source| self.route(source));
+                    counting.index(published).into_iter().for_each(|source| self.route(source, &catalogue));
                 }
             }
             tracing::warn!(
@@ -89,16 +85,24 @@ impl EventRouter {
         }
     }
 
-    fn route(&self, source: ReportSource) {
+    /// A subscriber that does not keep up is cut off.
+    fn route(&self, source: ReportSource, catalogue: &Catalogue) {
+        let mut subscribers = self.subscribers();
+        if !subscribers.copies.is_empty() {
+            let (reference, event) = (catalogue.current(), &source.published.event);
+            let stays = |(rule, line): &(Arc<DropCopyRule>, mpsc::Sender<ReportSource>)| {
+                !line.is_closed() && (!is_copied(rule, event, &reference) || line.try_send(source.clone()).is_ok())
+            };
+            subscribers.copies.retain(stays);
+        }
         let Some(comp_id) = comp_id_of(&source.published.event).cloned() else { return };
-        let mut lines = self.subscribers();
-        let is_gone = lines.get(&comp_id).is_some_and(|line| line.try_send(source).is_err());
+        let is_gone = subscribers.clients.get(&comp_id).is_some_and(|line| line.try_send(source).is_err());
         if is_gone {
-            lines.remove(&comp_id);
+            subscribers.clients.remove(&comp_id);
         }
     }
 
-    fn subscribers(&self) -> std::sync::MutexGuard<'_, BTreeMap<Text, mpsc::Sender<ReportSource>>> {
+    fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
         // Each sender is consistent on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,12 +10,13 @@ use bus::ReplyReceiver;
 use bus::history::{HistoryError, PageRequest, StoredEvent};
 use domain::order::ExecType;
 use domain::query::Filter;
-use domain::{Answer, Event, Order, OrderStatus, PlantedBug, PublishedEvent, Query, Source, Text};
+use domain::{Answer, Event, Order, OrderStatus, PlantedBug, PublishedEvent, Query, Text};
 use fix_net::SessionHandle;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::event_router::{EventIndexer, ReportSource, comp_id_of};
+use super::event_router::{EventIndexer, ReportSource};
+use super::report_scope::ReportScope;
 use crate::limits::{HISTORY_PAGE, HISTORY_PAUSE_MILLISECONDS};
 use crate::session::GatewayContext;
 use crate::store::Cursor;
@@ -57,7 +58,9 @@ pub(crate) struct SessionWaker {
 
 pub(crate) struct ReportFeeder {
     pub(crate) context: Arc<GatewayContext>,
+    /// The session's, for the log.
     pub(crate) comp_id: Text,
+    pub(crate) scope: ReportScope,
     pub(crate) reports: mpsc::Sender<ReportItem>,
     pub(crate) waker: SessionWaker,
 }
@@ -75,7 +78,7 @@ pub(crate) struct CatchUpPoint {
 impl ReportFeeder {
     /// To be called before the client's next message is handled: its events come after the catch-up point.
     pub(crate) fn catch_up_point(&self) -> CatchUpPoint {
-        let live = self.context.event_router.subscribe(&self.comp_id);
+        let live = self.context.event_router.subscribe(&self.scope);
         CatchUpPoint { live, query: self.send_query() }
     }
 
@@ -126,14 +129,14 @@ impl ReportFeeder {
         }
     }
 
-    /// The current sequence, and all open orders of this client.
+    /// The current sequence, and all open orders in scope.
     async fn query_open_orders(&self, mut asked: Option<ReplyReceiver>) -> Result<(u64, Vec<Arc<Order>>), SessionGone> {
         loop {
             if let Some(ticket) = asked.take().or_else(|| self.send_query())
                 && let Ok(reply) = ticket.recv().await
                 && let Ok(Answer::Orders(orders)) = reply.outcome
             {
-                return Ok((reply.sequence, orders.into_iter().filter(|order| self.is_own(order)).collect()));
+                return Ok((reply.sequence, orders.into_iter().filter(|order| self.is_in_scope(order)).collect()));
             }
             self.retry_delay().await?;
         }
@@ -144,8 +147,8 @@ impl ReportFeeder {
         self.context.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()
     }
 
-    fn is_own(&self, order: &Order) -> bool {
-        matches!(&order.source, Source::Fix(comp_id) if *comp_id == self.comp_id)
+    fn is_in_scope(&self, order: &Order) -> bool {
+        self.scope.covers_order(order, &self.context.bus.catalogue.current())
     }
 
     async fn feed_history(&self, from: Cursor, now: u64) -> Result<(), SessionGone> {
@@ -201,13 +204,13 @@ impl ReportFeeder {
                 && let Ok(reply) = ticket.recv().await
             {
                 let Ok(Answer::Orders(orders)) = reply.outcome else { return Ok(None) };
-                return Ok(orders.into_iter().find(|order| self.is_own(order)));
+                return Ok(orders.into_iter().find(|order| self.is_in_scope(order)));
             }
             self.retry_delay().await?;
         }
     }
 
-    /// The client's own events of the next page; `None` at the end.
+    /// The session's events of the next page; `None` at the end.
     async fn read_history_page(
         &self,
         past: &mut HistoryReader,
@@ -222,7 +225,9 @@ impl ReportFeeder {
                 Ok(events) if events.is_empty() => return Ok(None),
                 Ok(events) => {
                     past.after = events.last().map_or(now, |event| event.sequence);
-                    return Ok(Some(past.own_events(&self.comp_id, now, events.into_iter())));
+                    let reference = self.context.bus.catalogue.current();
+                    let covers = |source: &ReportSource| self.scope.covers(&source.published.event, &reference);
+                    return Ok(Some(past.events_in_scope(covers, now, events.into_iter())));
                 }
                 Err(HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_)) => {}
                 Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
@@ -278,15 +283,15 @@ impl HistoryReader {
         Self { after: from.sequence.saturating_sub(1), from, counting: EventIndexer::default() }
     }
 
-    fn own_events(
+    fn events_in_scope(
         &mut self,
-        comp_id: &Text,
+        covers: impl Fn(&ReportSource) -> bool,
         now: u64,
         events: impl Iterator<Item = PublishedEvent>,
     ) -> Vec<ReportSource> {
         let placed = events.filter(|event| event.sequence <= now).filter_map(|event| self.counting.index(event));
-        let (from, own) = (self.from, |source: &ReportSource| comp_id_of(&source.published.event) == Some(comp_id));
-        placed.filter(|source| own(source) && is_after(source, from)).collect()
+        let from = self.from;
+        placed.filter(|source| covers(source) && is_after(source, from)).collect()
     }
 }
 
