@@ -287,6 +287,7 @@ impl OrderSession for FixAdapter {
             order_properties: dialect.orders.properties.offered(),
             replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
             lines: self.lines(),
+            pass_through: dialect.orders.pass_through.iter().filter_map(|tag| u32::try_from(*tag).ok()).collect(),
             ..AdapterCapabilities::default()
         }
     }

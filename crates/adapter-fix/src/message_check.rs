@@ -29,7 +29,8 @@ impl MessageCheck {
             FixVersion::Fix44 => Dictionary::fix44(),
             FixVersion::Fix50Sp2 => Dictionary::fix50sp2(),
         };
-        let added = dialect.fields.iter().map(|field| field.tag).collect();
+        let added = dialect.fields.iter().map(|field| field.tag);
+        let added = added.chain(dialect.orders.pass_through.iter().copied()).collect();
         let begin_string = dialect.version.begin_string();
         let dialect = dialect.clone();
         Self { dictionary, checker: DictionaryChecker::default(), begin_string, added, dialect }

@@ -57,6 +57,7 @@ pub fn new_order(
     write_terms(dialect, order.terms, &mut message)?;
     write_properties(&dialect.orders.properties, order.properties, &mut message)?;
     write_fields(dialect, RequestKind::New, order, context, &mut message)?;
+    write_passed(dialect, order, &mut message)?;
     Ok(message)
 }
 
@@ -97,6 +98,7 @@ pub fn replace(
     write_terms(dialect, terms, &mut message)?;
     write_properties(&dialect.orders.properties, order.properties, &mut message)?;
     write_fields(dialect, RequestKind::Replace, order, context, &mut message)?;
+    write_passed(dialect, order, &mut message)?;
     Ok(message)
 }
 
@@ -253,11 +255,26 @@ fn write_fields(
             FieldValue::Currency => Some(context.currency.to_owned()),
             FieldValue::Exchange => context.exchange.map(str::to_owned),
             FieldValue::OrderId => Some(order.int_id.to_string()),
+            FieldValue::ClOrdId => Some(order.cl_ord_id.as_deref().unwrap_or(order.int_id.as_str()).to_owned()),
         };
         let value = value.filter(|text| is_sendable(text)).ok_or_else(|| {
             RequestRefusal::new("venue-field", format!("tag {}: there is no value for it", field.tag))
         })?;
         message.field(field.tag, value);
+    }
+    Ok(())
+}
+
+/// Fields of the client that go on as they came. The engine refuses an order whose field the venue does not take; the dialect may have changed
+/// since it was accepted.
+fn write_passed(dialect: &Dialect, order: &Order, message: &mut OutgoingMessage) -> Result<(), RequestRefusal> {
+    for field in order.pass_through.iter().flat_map(|passed| &passed.fields) {
+        let tag = Tag::try_from(field.tag).ok().filter(|tag| dialect.orders.pass_through.contains(tag));
+        let sendable = tag.filter(|_| is_sendable(&field.value));
+        let tag = sendable.ok_or_else(|| {
+            RequestRefusal::new("venue-field", format!("tag {}: the venue does not take it", field.tag))
+        })?;
+        message.field(tag, &*field.value);
     }
     Ok(())
 }

@@ -140,7 +140,7 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 29: orders.properties.minQuantity.tag: is missing
         line 32: fields[1].tag: 49 is set by the platform
         line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF)
-        line 38: fields[2].value: {colour} is no placeholder (known: {account}, {currency}, {exchange}, {order})
+        line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
         line 41: executions.execIds: is not one of unique, repeat
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
         line 47: recovery.orders: FIX.4.2 has no Order Mass Status Request
@@ -169,6 +169,23 @@ fn a_dialect_without_any_way_to_recover_is_refused() {
     "#]]
     .assert_eq(&(with("[recovery]\nresend = true\n[session]\nresetOnLogon = true") + &with("[recovery]\nresend = false")));
     assert_eq!(with("[recovery]\nresend = false\norders = 'mass-status'"), "no problem\n");
+}
+
+#[test]
+fn what_passes_through_never_takes_the_place_of_what_the_platform_sets() {
+    let text = "name = 'x'\nversion = 'FIX.4.4'\n[orders]\npassThrough = [5001, 11, 1, 18, 7001, 49, 10, 5001]\n\
+                [orders.types]\nlimit = '2'\n[orders.timesInForce]\nday = '0'\n[orders.properties]\n\
+                postOnly = { tag = 18, value = '6' }\n[[fields]]\ntag = 7001\nvalue = '{clOrdId}'\n";
+    expect![[r#"
+        line 4: orders.passThrough: 11 is set by the platform
+        line 4: orders.passThrough: 1 is set by the platform
+        line 4: orders.passThrough: 18 is set by the platform
+        line 4: orders.passThrough: 7001 is set by the platform
+        line 4: orders.passThrough: 49 is set by the platform
+        line 4: orders.passThrough: 10 is set by the platform
+        line 4: orders.passThrough: 5001 stands here twice
+    "#]]
+    .assert_eq(&problems(text));
 }
 
 fn as_json(text: &str) -> Value {

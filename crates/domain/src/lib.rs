@@ -46,6 +46,7 @@ pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
 pub use order::liquidity::Liquidity;
 pub use order::order_properties::{OrderProperties, OrderProperty};
 pub use order::order_type::{Activation, OrderType, PriceField, WorkingPrice};
+pub use order::pass_through::{PassThrough, PassedField};
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
 pub use planted_bugs::PlantedBug;
 pub use portfolio::value_history::{ValueHistory, ValueHistoryRow, ValuePeriod};

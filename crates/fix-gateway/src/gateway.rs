@@ -10,9 +10,7 @@ use bus::operations::{FixReloadError, FixSessionChanges, FixSessionCommand, FixS
 use bus::{Bus, FixSessionAdmin, Ledger};
 use domain::Timestamp;
 use fix::{Dictionary, UtcTimestamp};
-use fix_net::{
-    Acceptor, CallerStream, LogonAuthenticator, SessionClock, SessionStream, StreamAcceptor, TlsWrapper,
-};
+use fix_net::{Acceptor, CallerStream, LogonAuthenticator, SessionClock, SessionStream, StreamAcceptor, TlsWrapper};
 use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -97,7 +95,8 @@ impl Gateway {
     ) {
         let (stop, stopping) = watch::channel(false);
         let context = &self.table.context;
-        let router = tokio::spawn(context.event_router.clone().run(context.bus.feed.clone(), context.bus.catalogue.clone()));
+        let router =
+            tokio::spawn(context.event_router.clone().run(context.bus.feed.clone(), context.bus.catalogue.clone()));
         self.table.start();
         let accepting = tokio::spawn(accept(stopping));
         shutdown.await;

@@ -11,6 +11,8 @@ pub(crate) const REPEATED_CHARS_MAX: usize = 64;
 pub(crate) const TEXT_CHARS_MAX: usize = 4_096;
 /// Bytes of a field that an answer repeats; a longer one is left out. An answer stays below what a Ledger record takes.
 pub(crate) const ECHO_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a field that goes on to a venue; an order with a longer one is rejected.
+pub(crate) const PASSED_BYTES_MAX: usize = 255;
 /// How long a session waits for the engine's inbox before it ends its connection.
 pub(crate) const BUSY_MILLISECONDS_MAX: u64 = 5_000;
 /// Between two attempts.

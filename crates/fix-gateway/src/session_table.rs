@@ -15,7 +15,9 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::limits::STOP_SECONDS;
-use crate::session::{Absent, GatewayApplication, GatewayContext, MessageLog, SessionStatus, Waits, run, unknown_names};
+use crate::session::{
+    Absent, GatewayApplication, GatewayContext, MessageLog, SessionStatus, Waits, run, unknown_names,
+};
 use crate::settings::FixSessionFile;
 use crate::store::{LedgerStore, SessionStore};
 
@@ -197,7 +199,8 @@ impl SessionTable {
     /// Accounts and strategies of drop copies that there are not.
     fn unknown_names(&self, file: &FixSessionFile) -> Vec<String> {
         let reference = self.context.bus.catalogue.current();
-        let rules = file.sessions.iter().filter_map(|(session, _)| Some((session, session.gateway.drop_copy.as_ref()?)));
+        let rules =
+            file.sessions.iter().filter_map(|(session, _)| Some((session, session.gateway.drop_copy.as_ref()?)));
         let unknown = rules.flat_map(|(session, rule)| {
             unknown_names(rule, &reference).into_iter().map(|text| format!("{}: {text}", session.id.target))
         });

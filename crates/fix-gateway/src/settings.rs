@@ -7,6 +7,8 @@ use std::sync::Arc;
 use fix::{ConnectionType, Dictionary, FixSettings, SessionSettings};
 use fix_net::DictionaryCache;
 
+use crate::translate::not_passable;
+
 /// The file that the demo writes into its data folder: the values of the specification's example.
 pub const DEMO_SETTINGS: &str = include_str!("demo.cfg");
 
@@ -32,6 +34,9 @@ impl FixSessionFile {
         let with_dictionary = |session: SessionSettings| {
             let dictionary =
                 dictionaries.get(&session.dictionary).map_err(|error| vec![format!("{shown}: {error}")])?;
+            let tags = &session.gateway.pass_through;
+            let dictionary =
+                dictionary.map(|known| if tags.is_empty() { known } else { Arc::new(known.with_order_tags(tags)) });
             Ok((Arc::new(session), dictionary))
         };
         let all: Result<Vec<_>, Vec<String>> = settings.sessions.into_iter().map(with_dictionary).collect();
@@ -88,6 +93,9 @@ fn validate(sessions: &[SessionSettings]) -> Vec<String> {
             ConnectionType::Initiator { .. } => problems.push(format!("{client}: ConnectionType must be acceptor")),
         }
         tls.insert(session.use_tls);
+        for (tag, why) in session.gateway.pass_through.iter().filter_map(|tag| Some((tag, not_passable(*tag)?))) {
+            problems.push(format!("{client}: PassThroughTags: {tag} {why}"));
+        }
         if !clients.insert(client) {
             problems.push(format!("TargetCompID {client} has two sessions, and its orders would be of both"));
         }

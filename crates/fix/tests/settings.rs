@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-use fix::{CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, SessionHours};
+use fix::{
+    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, SessionHours,
+};
 
 const ACCEPTOR: &str = "
 # the acceptor of the specification
@@ -159,4 +161,49 @@ fn what_belongs_together_must_stand_together() {
 fn a_name_in_another_case_is_not_the_name() {
     let text = ACCEPTOR.replace("HeartBtInt=30", "heartbtint=30");
     assert_eq!(complaints(&text), "line 7: heartbtint is no setting; did you mean HeartBtInt?\n");
+}
+
+const COPIES: &str = "
+[SESSION]
+SenderCompID=RIALTO
+TargetCompID=BACKOFFICE
+DropCopy=Y
+DropCopyAccounts=1, MAIN
+DropCopySessions=DESK1
+DropCopySources=FIX,REST
+";
+
+#[test]
+fn a_drop_copy_has_lists_of_what_it_is_told() {
+    let settings = FixSettings::parse(&format!("{ACCEPTOR}{COPIES}")).unwrap();
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let rule = DropCopyRule {
+        accounts: texts(&["1", "MAIN"]),
+        sessions: texts(&["DESK1"]),
+        sources: texts(&["FIX", "REST"]),
+        strategies: vec![],
+    };
+    let rules: Vec<_> = settings.sessions.iter().map(|session| session.gateway.drop_copy.clone()).collect();
+    assert_eq!(rules, [None, None, Some(rule)]);
+    let wrong = COPIES.replace("FIX,REST", "FIX,FAX").replace("DESK1", "DESK1,BACKOFFICE").replace("1, MAIN", " , ");
+    assert_eq!(
+        complaints(&format!("{ACCEPTOR}{wrong}")),
+        "line 37: DropCopyAccounts: is empty; leave it out for all\n\
+         line 38: DropCopySessions: BACKOFFICE is no TargetCompID of a session that trades\n\
+         line 39: DropCopySources: FAX is not of FIX, REST, UI, STRATEGY, PLATFORM, EXTERNAL\n"
+    );
+    assert_eq!(
+        complaints(&format!("{ACCEPTOR}{}", COPIES.replace("DropCopy=Y", "DropCopy=N"))),
+        "line 37: DropCopyAccounts: has no effect without DropCopy=Y\n"
+    );
+}
+
+#[test]
+fn tags_that_pass_through_are_a_list_of_numbers() {
+    let tags = |list: &str| FixSettings::parse(&format!("{ACCEPTOR}PassThroughTags={list}\n"));
+    assert_eq!(tags("5002, 5001,528").unwrap().sessions[1].gateway.pass_through, [528, 5001, 5002]);
+    for wrong in ["5001,five", "0", "-3", "5001,5001"] {
+        let problems: Vec<_> = tags(wrong).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(problems, ["line 32: PassThroughTags: is no list of tags, each once"], "{wrong}");
+    }
 }

@@ -197,6 +197,7 @@ fn order(id: u64, state: BaseState) -> Order {
         changed_at: Timestamp(1_800_000_000_000_000_000),
         request: 0,
         legs: None,
+        pass_through: None,
     }
 }
 

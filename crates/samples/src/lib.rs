@@ -128,6 +128,7 @@ pub fn order(id: u64) -> Order {
         changed_at: Timestamp(0),
         request: 0,
         legs: None,
+        pass_through: None,
     }
 }
 

@@ -41,7 +41,11 @@ pub fn share(full: Connections, fix_sessions: usize) -> Result<Connections, Exit
         let Connections { http, broker, fix_callers, fix_sessions } = shared;
         warn!(
             files,
-            http, broker, fix_callers, fix_sessions, "few open files are allowed (ulimit -n), so fewer connections are served"
+            http,
+            broker,
+            fix_callers,
+            fix_sessions,
+            "few open files are allowed (ulimit -n), so fewer connections are served"
         );
     }
     Ok(shared)
@@ -93,8 +97,7 @@ fn too_few(files: u64, needed: u64) -> ExitFailure {
 mod tests {
     use super::*;
 
-    const FULL: Connections =
-        Connections {
+    const FULL: Connections = Connections {
         http: 1_024,
         broker: broker::CONNECTIONS_MAX,
         fix_callers: FIX_CALLERS_MAX,

@@ -173,13 +173,7 @@ fn a_certificate_of_ones_own_is_exchanged_without_a_restart() {
 
 /// Sends a FIX message and hears the type of the answer.
 fn converse(line: &mut Tls, kind: &str, number: u32, rest: &str) -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let now = domain::Timestamp(i64::try_from(seconds).unwrap() * 1_000_000_000).to_jiff().to_string();
-    let now = now.replace('-', "").replace('T', "-").replace('Z', "");
-    let body = format!("35={kind}|34={number}|49=CLIENT|52={now}|56=RIALTO|{rest}|").replace('|', "\x01");
-    let message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
-    let sum = message.bytes().fold(0, u8::wrapping_add);
-    line.write_all(format!("{message}10={sum:03}\x01").as_bytes()).unwrap();
+    send(line, kind, number, rest);
     let mut answer = String::new();
     while !answer.contains("\x0110=") {
         let mut bytes = [0; 4096];
@@ -188,6 +182,16 @@ fn converse(line: &mut Tls, kind: &str, number: u32, rest: &str) -> String {
         answer += std::str::from_utf8(&bytes[..length]).unwrap();
     }
     answer.split_once("\x0135=").unwrap().1.split('\x01').next().unwrap().to_owned()
+}
+
+fn send(line: &mut Tls, kind: &str, number: u32, rest: &str) {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = domain::Timestamp(i64::try_from(seconds).unwrap() * 1_000_000_000).to_jiff().to_string();
+    let now = now.replace('-', "").replace('T', "-").replace('Z', "");
+    let body = format!("35={kind}|34={number}|49=CLIENT|52={now}|56=RIALTO|{rest}|").replace('|', "\x01");
+    let message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+    let sum = message.bytes().fold(0, u8::wrapping_add);
+    line.write_all(format!("{message}10={sum:03}\x01").as_bytes()).unwrap();
 }
 
 #[test]
@@ -216,6 +220,42 @@ fn the_fix_port_shows_the_new_certificate_too_and_a_logged_on_client_stays() {
     assert_eq!(converse(&mut first, "5", 3, "58=good night"), "5");
     let mut second = handshake(server.fix(), &trusted, "localhost").unwrap();
     assert_eq!(converse(&mut second, "A", 4, "98=0|108=30"), "A");
+}
+
+/// Runs the certification of a client over TLS; says what it printed when the client has gone.
+fn certify(folder: &Path, talk: impl FnOnce(SocketAddr)) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
+    command.args(["fix", "certify", "--client", "CLIENT", "--port", "0", "--seconds", "60", "--username", "desk"]);
+    command.args(["--password-file", "password", "--certificate", "desk.crt", "--key", "desk.key"]);
+    let mut process =
+        command.current_dir(folder).env_clear().stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::new(process.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    talk(first.strip_prefix("waiting on ").unwrap().split(' ').next().unwrap().parse().unwrap());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    (rest, process.wait().unwrap().code())
+}
+
+#[test]
+fn a_client_is_certified_over_tls_and_with_its_password_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("desk.crt");
+    write_pair(folder.path());
+    fs::write(folder.path().join("password"), "correct horse\n").unwrap();
+    let (told, code) = certify(folder.path(), |address| {
+        let mut wrong = handshake(address, &trusted, "localhost").unwrap();
+        let logon = |password: &str| format!("98=0|108=30|553=desk|554={password}");
+        send(&mut wrong, "A", 1, &logon("wrong horse"));
+        assert_eq!(wrong.read(&mut [0; 64]).unwrap_or(0), 0, "no answer, and the line is closed");
+        let mut client = handshake(address, &trusted, "localhost").unwrap();
+        assert_eq!(converse(&mut client, "A", 1, &logon("correct horse")), "A");
+        send(&mut client, "5", 2, "58=done");
+    });
+    assert!(told.contains("FAILED    logon: Username (553) or Password (554) is wrong"), "{told}");
+    assert!(told.contains("passed    logout"), "{told}");
+    assert_eq!(code, Some(1));
 }
 
 #[test]

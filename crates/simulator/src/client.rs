@@ -173,6 +173,7 @@ impl SeededClient {
             exchange_order: false,
             reference: None,
             properties: domain::OrderProperties::default(),
+            pass_through: None,
         };
         (Intent::Place(Box::new(order.clone()), int_id), Command::Place(order))
     }

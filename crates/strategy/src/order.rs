@@ -40,6 +40,7 @@ fn place_order(security: SecurityId, side: Side, quantity: Quantity, kind: Order
         exchange_order: false,
         reference: None,
         properties: OrderProperties::default(),
+        pass_through: None,
     }
 }
 

@@ -127,6 +127,8 @@ pub struct OrderRules {
     pub types: TypeCodes,
     pub times_in_force: TifCodes,
     pub properties: PropertyFields,
+    /// Tags of a client's FIX order that D and G repeat as they came.
+    pub pass_through: Vec<Tag>,
 }
 
 /// Side (54).
@@ -241,6 +243,8 @@ pub enum FieldValue {
     Exchange,
     /// The platform's id of the order.
     OrderId,
+    /// The client's id of the order, where it came over FIX; else the platform's.
+    ClOrdId,
 }
 
 /// How Execution Reports (8) are read.

@@ -20,6 +20,9 @@ const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
 /// Fields of requests that follow from the order.
 const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
 
+/// Account (1) follows from the order too, where the dialect has it.
+const ACCOUNT: Tag = 1;
+
 /// Fields that say again what the venue knows of an order.
 const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
 /// Messages that have them.
@@ -73,6 +76,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
     let version = root.choice("version", &versions, problems)?;
     let session = session(&root.section("session", problems), problems);
     let recovery = recovery(&root.section("recovery", problems), version, &session, problems);
+    let orders_section = root.section("orders", problems);
     let dialect = Dialect {
         proof: root.choice("proof", &proofs, problems).unwrap_or(DialectProof::Unproven),
         description: root.text("description", problems).unwrap_or_default(),
@@ -87,10 +91,32 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         throttle: throttle(&root.section("throttle", problems), problems),
         market_data: market_data(&root.section("marketData", problems), problems),
         security_list: security_list(&root.section("securityList", problems), version, problems),
-        orders: orders(&root.section("orders", problems), problems)?,
+        orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
+    check_pass_through(&dialect, &orders_section, problems);
     Some(dialect)
+}
+
+/// What a client sends never takes the place of what the platform sets.
+fn check_pass_through(dialect: &Dialect, section: &Section<'_>, problems: &mut Problems<'_>) {
+    let (properties, mut seen) = (&dialect.orders.properties, Vec::new());
+    let post_only = properties.post_only.as_ref().map(|(tag, _)| *tag);
+    let own = [post_only, properties.display_quantity, properties.min_quantity, Some(ACCOUNT)];
+    let is_set = |tag: Tag| {
+        let is_of_session = tag::is_header(tag) || tag::is_trailer(tag);
+        let is_own = ORDER_FIELDS.contains(&tag) || own.contains(&Some(tag));
+        is_of_session || is_own || dialect.fields.iter().any(|field| field.tag == tag)
+    };
+    for tag in &dialect.orders.pass_through {
+        if is_set(*tag) {
+            section.refuse::<()>("passThrough", &format!("{tag} is set by the platform"), problems);
+        }
+        if seen.contains(tag) {
+            section.refuse::<()>("passThrough", &format!("{tag} stands here twice"), problems);
+        }
+        seen.push(*tag);
+    }
 }
 
 fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
@@ -151,6 +177,7 @@ fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRul
             "types",
             "timesInForce",
             "properties",
+            "passThrough",
         ],
         problems,
     );
@@ -175,6 +202,7 @@ fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRul
         types,
         times_in_force,
         properties: properties(&section.section("properties", problems), problems),
+        pass_through: section.tags("passThrough", problems).unwrap_or_default(),
     })
 }
 
@@ -249,8 +277,9 @@ fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Ext
         "{currency}" => FieldValue::Currency,
         "{exchange}" => FieldValue::Exchange,
         "{order}" => FieldValue::OrderId,
+        "{clOrdId}" => FieldValue::ClOrdId,
         other if other.contains(['{', '}']) => {
-            let known = "is no placeholder (known: {account}, {currency}, {exchange}, {order})";
+            let known = "is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})";
             return section.refuse("value", &format!("{other} {known}"), problems);
         }
         _ => FieldValue::Constant(value),

@@ -189,6 +189,7 @@ fn gateway_of_none() -> GatewaySettings {
         max_orders_per_second: None,
         ignore_user_defined_fields: false,
         max_cancels_per_second: None,
+        pass_through: Vec::new(),
         drop_copy: None,
     }
 }

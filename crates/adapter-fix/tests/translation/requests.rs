@@ -4,7 +4,7 @@ use adapter_fix::{
     ClientIds, Dialect, MassStatusId, MessageCheck, SHIPPED_DIALECTS, mass_status, new_order, order_status,
 };
 use domain::order::OrderTerms;
-use domain::{Order, OrderKind, OrderProperties, Side, TimeInForce};
+use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, Side, TimeInForce};
 use expect_test::expect;
 
 use crate::story::{INSTANCE, Story, context, order, shown, terms};
@@ -137,4 +137,35 @@ fn what_the_venue_does_not_take_is_not_sent() {
         > venue-no-replace: the venue takes no replaces
         venue-no-status: the venue answers no questions about an order"#]]
     .assert_eq(&story.told);
+}
+
+#[test]
+fn fields_of_the_client_go_on_as_they_came_where_the_dialect_passes_them() {
+    let text = "name = 'x'\nversion = 'FIX.4.4'\n[orders]\npassThrough = [5001, 528]\n[orders.types]\nlimit = '2'\n\
+                [orders.timesInForce]\ngtc = '1'\n[[fields]]\ntag = 526\nvalue = '{clOrdId}'\n";
+    let dialect = Dialect::parse(text).unwrap();
+    let with = |fields: &[(u32, &str)]| {
+        let fields = fields.iter().map(|(tag, value)| PassedField { tag: *tag, value: (*value).into() });
+        Order { pass_through: PassThrough::new(fields.collect()), cl_ord_id: Some("mine".into()), ..order(1) }
+    };
+    let mut check = MessageCheck::new(&dialect);
+    let mut lines = String::new();
+    for order in [with(&[(5001, "desk 7"), (528, "A")]), with(&[(5001, "x"), (5002, "y")]), with(&[(528, "?")])] {
+        let message = new_order(&dialect, &ids(&dialect), &order, &context());
+        let checked = message.as_ref().map(|message| check.check(message));
+        lines += &format!("{}\n", checked.map_or_else(|_| String::new(), |checked| format!("{checked:?}")));
+        lines += &(shown(&message) + "\n");
+    }
+    let replaced = Order { request: 1, ..with(&[(5001, "desk 7")]) };
+    let known = domain::WireId { instance: INSTANCE, order: replaced.id, request: 0 };
+    lines += &shown(&adapter_fix::replace(&dialect, &ids(&dialect), (&replaced, known), terms(60, "10"), &context()));
+    expect![[r#"
+        Ok(())
+        35=D|11=R7-1-0|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|526=mine|528=A|5001=desk 7
+
+        venue-field: tag 5002: the venue does not take it
+        Err(RequestRefusal { code: "venue-message", reason: "message D breaks the dictionary: Value is incorrect (out of range) for this tag (tag 528)" })
+        35=D|11=R7-1-0|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|526=mine|528=?
+        35=G|11=R7-1-1|38=60|40=2|41=R7-1-0|44=10|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|526=mine|5001=desk 7"#]]
+    .assert_eq(&lines);
 }

@@ -231,6 +231,7 @@ impl FirstContact<'_> {
             changed_at: at,
             request: 0,
             legs: None,
+            pass_through: None,
         })
     }
 

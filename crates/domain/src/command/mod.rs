@@ -12,6 +12,7 @@ use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, Security
 use crate::market::price_gap::PriceGap;
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::order_properties::OrderProperties;
+use crate::order::pass_through::PassThrough;
 pub use crate::order::requests::RestatedFields;
 use crate::order::{OrderKind, Side, TimeInForce};
 pub use crate::phase::{Mode, StrategyFailure, StrategyFailureKind, StrategyPhase};
@@ -310,6 +311,9 @@ pub struct PlaceOrder {
     /// Conditions such as post-only; the venue must offer them.
     #[n(12)]
     pub properties: OrderProperties,
+    /// Fields of a FIX order that go on to its venue as they are; the venue must take them.
+    #[n(13)]
+    pub pass_through: Option<Box<PassThrough>>,
 }
 
 /// New terms for an open order; absent fields keep their value.

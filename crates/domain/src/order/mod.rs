@@ -4,6 +4,7 @@
 mod legs;
 pub(crate) mod liquidity;
 pub(crate) mod order_properties;
+pub(crate) mod pass_through;
 pub(crate) mod order_terms;
 pub(crate) mod order_type;
 pub(crate) mod requests;
@@ -16,6 +17,7 @@ use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId,
 use crate::time::Timestamp;
 use liquidity::Liquidity;
 use order_properties::OrderProperties;
+use pass_through::PassThrough;
 
 pub use legs::{LegState, ORDER_LEGS_MAX, OrderLeg, OrderLegs};
 pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
@@ -202,6 +204,9 @@ pub struct Order {
     /// have them and every order has the field.
     #[n(26)]
     pub legs: Option<Box<OrderLegs>>,
+    /// Fields of its FIX client that go on to a FIX venue, for its whole life. Boxed for the same reason.
+    #[n(27)]
+    pub pass_through: Option<Box<PassThrough>>,
 }
 
 impl Order {

@@ -7,6 +7,7 @@ use crate::amount::Quantity;
 use crate::ids::{AccountId, ExchangeId, SecurityId, StrategyId, Text};
 use crate::order::order_terms::{OrderTerms, Side, Source};
 use crate::order::order_type::OrderKind;
+use crate::order::pass_through::PassThrough;
 
 /// The pending request. Boxed, since few orders have one and every order has the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
@@ -140,10 +141,14 @@ pub struct RestatedFields {
     /// Whether it may only reduce a position.
     #[n(10)]
     pub reduce_only: Option<bool>,
+    /// Fields that go on to a FIX venue.
+    #[n(11)]
+    pub pass_through: Option<Box<PassThrough>>,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::pass_through::PassThrough;
     use super::*;
     use crate::order::{OrderKind, TimeInForce};
 

@@ -202,6 +202,13 @@ pub enum Refusal {
         /// The adapter of the venue.
         adapter: AdapterName,
     },
+    /// The venue does not take a field that was to go on to it.
+    FieldNotPassed {
+        /// Its number in FIX.
+        tag: u32,
+        /// The adapter of the venue.
+        adapter: AdapterName,
+    },
     /// The order does not fit what the venue takes of the security at present.
     Listing {
         /// The adapter of the venue.
@@ -392,6 +399,7 @@ impl Refusal {
             Self::Missing { .. } => "missing",
             Self::PropertyNotAllowed { .. } => "property-not-allowed",
             Self::PropertyNotOffered { .. } => "property-not-offered",
+            Self::FieldNotPassed { .. } => "field-not-passed",
             Self::Listing { refusal, .. } => refusal.code(),
             Self::ReduceOnlyOrderOpen(_) => "reduce-only-order-open",
             Self::PositionClosed(_) => "position-closed",

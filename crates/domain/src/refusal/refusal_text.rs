@@ -103,6 +103,7 @@ impl fmt::Display for Refusal {
             Self::PropertyNotOffered { property, adapter } => {
                 write!(f, "the venue of {adapter} does not offer {property}")
             }
+            Self::FieldNotPassed { tag, adapter } => write!(f, "the venue of {adapter} does not take tag {tag}"),
             Self::Listing { adapter, refusal } => {
                 write!(f, "the venue of {adapter} would refuse it: {}", refusal.reason())
             }

@@ -7,7 +7,7 @@ use domain::query::{AdapterStatus, LineStatus};
 use domain::report::{
     AdapterCapabilities, LineKind, LineState, ListingCapabilities, OpenFor, ReplaceKind, SessionState, VenueListing,
 };
-use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, SecurityId, Text, Timestamp};
+use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, PassThrough, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -89,6 +89,12 @@ impl AdapterStates {
     ) -> Option<OrderProperty> {
         let offers = |property| self.0.get(adapter).is_some_and(|desk| desk.capabilities.offers(property));
         properties.needs().find(|property| !offers(*property))
+    }
+
+    /// The first of these tags that does not pass to the venue.
+    pub(crate) fn missing_tag(&self, adapter: &AdapterName, fields: &PassThrough) -> Option<u32> {
+        let passes = |tag: u32| self.0.get(adapter).is_some_and(|desk| desk.capabilities.pass_through.contains(&tag));
+        fields.fields.iter().map(|field| field.tag).find(|tag| !passes(*tag))
     }
 
     /// Whether an order that did arrive after all would be refused when it is sent again.

@@ -167,5 +167,6 @@ fn external_order(
         changed_at: moment.at,
         request: 0,
         legs: None,
+        pass_through: None,
     }
 }

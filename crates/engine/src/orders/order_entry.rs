@@ -8,8 +8,8 @@ use domain::query::{Answer, EngineResult};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
 use domain::{
-    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, OrderProperties, PlantedBug,
-    Quantity, Refusal, StrategyId, TimeInForce, Timestamp,
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, OrderProperties, PassThrough,
+    PlantedBug, Quantity, Refusal, StrategyId, TimeInForce, Timestamp,
 };
 
 use super::order_events::{OrderChange, publish_order};
@@ -91,6 +91,7 @@ impl Trading {
         self.check_hours(moment.at, &route, &asked)?;
         self.check_adapter(&route.adapter)?;
         self.check_offered(&route.adapter, &ask.properties)?;
+        self.check_passed(&route.adapter, ask.pass_through.as_deref())?;
         let (terms, Reduction { displaced, freed }) = self.size(&route, ask, reduction)?;
         self.check_listing(&route.adapter, route.security.id, &terms)?;
         let (side, reduce_only) = (ask.side, ask.properties.reduce_only);
@@ -221,6 +222,15 @@ impl Trading {
         }
     }
 
+    /// A client whose field the venue does not get would believe that it has it.
+    fn check_passed(&self, adapter: &AdapterName, fields: Option<&PassThrough>) -> Result<(), Refusal> {
+        let Some(fields) = fields else { return Ok(()) };
+        match self.adapters.missing_tag(adapter, fields) {
+            Some(tag) => Err(Refusal::FieldNotPassed { tag, adapter: adapter.clone() }),
+            None => Ok(()),
+        }
+    }
+
     fn accept(
         &mut self,
         moment: Moment,
@@ -310,5 +320,6 @@ fn new_order(
         changed_at: moment.at,
         request: 0,
         legs: None,
+        pass_through: ask.pass_through.clone(),
     }
 }

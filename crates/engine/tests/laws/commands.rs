@@ -304,6 +304,7 @@ pub(crate) fn place_order(ticket: &RandomOrder, now: Timestamp) -> PlaceOrder {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }
 }
 

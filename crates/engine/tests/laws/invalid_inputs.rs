@@ -87,6 +87,7 @@ pub(crate) fn odd_place() -> impl Strategy<Value = PlaceOrder> {
         exchange_order: true,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     })
 }
 

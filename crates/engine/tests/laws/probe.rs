@@ -29,6 +29,7 @@ impl Trial {
             exchange_order: false,
             reference: None,
             properties: domain::OrderProperties::default(),
+            pass_through: None,
         };
         match self.query(&Query::CheckOrder(ask, trader())) {
             Ok(Answer::PreTradeCheck(verdict)) => verdict.refusal,

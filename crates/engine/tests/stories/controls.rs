@@ -35,6 +35,7 @@ fn order(id: &str) -> Command {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     })
 }
 

@@ -29,6 +29,7 @@ fn from_fix(cl_ord_id: &str) -> Command {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     })
 }
 

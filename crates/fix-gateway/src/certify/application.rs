@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fix::{
-    Application, Direction, DisconnectReason, FixMessage, LogonDecision, LogonTicket, OutgoingMessage, SessionSender,
+    Application, Direction, DisconnectReason, FixCredentials, FixMessage, LogonDecision, LogonTicket, OutgoingMessage,
+    SessionSender, tag,
 };
 use fix_net::SessionHandle;
 use tokio::sync::watch as signal;
@@ -11,7 +12,7 @@ use tokio::sync::watch as signal;
 use super::counterparty::Counterparty;
 use super::report::CertificationReport;
 use super::skipping_store::SkippingStore;
-use super::watch::{PlanAction, SessionWatch};
+use super::watch::{PlanAction, SessionWatch, WRONG_CREDENTIALS};
 
 pub(super) struct CertifyApplication<T> {
     watch: Arc<Mutex<SessionWatch>>,
@@ -20,6 +21,8 @@ pub(super) struct CertifyApplication<T> {
     /// What is to be sent behind a message that offers no way to send.
     handle: SessionHandle,
     ended: signal::Sender<bool>,
+    /// What the Logon must have; none: anything is accepted.
+    credentials: Option<FixCredentials>,
     tell: T,
 }
 
@@ -46,11 +49,16 @@ fn lock(watch: &Mutex<SessionWatch>) -> MutexGuard<'_, SessionWatch> {
 }
 
 impl<T: Fn(&str)> CertifyApplication<T> {
-    pub(super) fn new(store: SkippingStore, handle: SessionHandle, tell: T) -> (Self, CertifyOutcome) {
+    pub(super) fn new(
+        store: SkippingStore,
+        handle: SessionHandle,
+        credentials: Option<FixCredentials>,
+        tell: T,
+    ) -> (Self, CertifyOutcome) {
         let watch = Arc::new(Mutex::new(SessionWatch::default()));
         let (ended, has_ended) = signal::channel(false);
         let outcome = CertifyOutcome { watch: watch.clone(), ended: has_ended };
-        (Self { watch, counterparty: Counterparty::default(), store, handle, ended, tell }, outcome)
+        (Self { watch, counterparty: Counterparty::default(), store, handle, ended, credentials, tell }, outcome)
     }
 
     /// Something happened: news are told, and what is to be sent is sent when the session is woken.
@@ -87,9 +95,18 @@ impl<T: Fn(&str)> CertifyApplication<T> {
 }
 
 impl<T: Fn(&str)> Application for CertifyApplication<T> {
-    /// Credentials are not part of the plan.
-    fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
-        LogonDecision::Accept
+    fn on_logon(&mut self, logon: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
+        let is_right = |expected: &FixCredentials| {
+            logon.text(tag::USERNAME) == Some(&*expected.username)
+                && logon.text(tag::PASSWORD) == Some(&*expected.password)
+        };
+        match self.credentials.as_ref().is_none_or(is_right) {
+            true => LogonDecision::Accept,
+            false => {
+                self.observe(SessionWatch::on_wrong_credentials);
+                LogonDecision::Reject(WRONG_CREDENTIALS.to_owned())
+            }
+        }
     }
 
     fn on_logged_on(&mut self, line: &mut dyn SessionSender) {

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fix::{Dictionary, FixSession, FixSettings, SessionEngine, SessionSettings};
-use fix_net::{Acceptor, SessionClock, run_session, session_queue};
+use fix_net::{Acceptor, SessionClock, TlsWrapper, run_session, session_queue};
 use tokio::net::TcpListener;
 use tokio::sync::watch as signal;
 
+pub use fix::FixCredentials;
 pub use report::{CertificationReport, CertificationStep, CertificationVerdict};
 
 use application::CertifyApplication;
@@ -33,19 +34,23 @@ pub struct ClientCertification {
     pub client_comp_id: String,
     /// After it the run ends with what was seen.
     pub time_max: Duration,
+    /// What the client's Logon must have; none: anything is accepted.
+    pub credentials: Option<FixCredentials>,
 }
 
 /// Waits for the client and runs the plan with it, until the client has gone or the time is over. Lines are for the operator.
 pub fn certify_client(
     request: &ClientCertification,
+    tls: Option<TlsWrapper>,
     tell: impl Fn(&str) + Send + 'static,
 ) -> io::Result<CertificationReport> {
     let settings = Arc::new(settings(request)?);
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run(request, settings, tell))
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run(request, tls, settings, tell))
 }
 
 async fn run(
     request: &ClientCertification,
+    tls: Option<TlsWrapper>,
     settings: Arc<SessionSettings>,
     tell: impl Fn(&str) + Send + 'static,
 ) -> io::Result<CertificationReport> {
@@ -54,11 +59,12 @@ async fn run(
     let (stop, stopped) = signal::channel(false);
     let (handle, queue) = session_queue();
     let store = SkippingStore::new(fix_net::now());
-    let (application, outcome) = CertifyApplication::new(store.clone(), handle.clone(), tell);
+    let (application, outcome) =
+        CertifyApplication::new(store.clone(), handle.clone(), request.credentials.clone(), tell);
     let session = FixSession::new(settings.clone(), Some(Dictionary::shared_fix44_with_extensions()), store);
     let engine = SessionEngine::new(session, application);
     let session = tokio::spawn(run_session(engine, queue, None, SessionClock::system(), stopped.clone()));
-    let acceptor = tokio::spawn(Acceptor::new(listener, [(settings, handle)], None).run(stopped));
+    let acceptor = tokio::spawn(Acceptor::new(listener, [(settings, handle)], tls).run(stopped));
     // Whether the client has gone or the time is over: the report is what was seen.
     let _ = tokio::time::timeout(request.time_max, outcome.wait()).await;
     stop.send_replace(true);

@@ -14,6 +14,9 @@ const GOES_ON: &str = "GOES-ON";
 const FILLED: &str = "FILLED";
 const REJECTED: &str = "REJECTED";
 
+/// Why a Logon is refused.
+pub(super) const WRONG_CREDENTIALS: &str = "Username (553) or Password (554) is wrong";
+
 /// What we do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlanAction {
@@ -55,6 +58,10 @@ impl SessionWatch {
     pub(super) fn news(&mut self) -> Vec<String> {
         let news = std::mem::take(&mut self.news);
         news.into_iter().map(|step| self.report.line(step)).collect()
+    }
+
+    pub(super) fn on_wrong_credentials(&mut self) {
+        self.fail(CertificationStep::Logon, WRONG_CREDENTIALS.to_owned());
     }
 
     pub(super) fn on_logged_on(&mut self) {

@@ -5,8 +5,8 @@ use domain::command::{
     CancelOrder, Command, MassCancelRequest, ModifyOrder, PlaceOrder, RejectedRequest, RestatedFields,
 };
 use domain::{
-    Calendar, IntId, OrderKind, OrderProperties, OrderType, Price, PriceField, Quantity, ReferenceData, Security, Side,
-    Text, TimeInForce,
+    Calendar, IntId, OrderKind, OrderProperties, OrderType, PassThrough, PassedField, Price, PriceField, Quantity,
+    ReferenceData, Security, Side, Text, TimeInForce,
 };
 use fix::tag::Tag;
 use fix::{FixMessage, GatewaySettings};
@@ -76,6 +76,7 @@ fn order(
         exchange_order: flag(message, EXCHANGE_ORDER)?,
         reference: None,
         properties: properties(message)?,
+        pass_through: pass_through(message, rules),
     })
 }
 
@@ -104,6 +105,7 @@ fn replace(
         display_quantity: properties.display_quantity,
         min_quantity: properties.min_quantity,
         reduce_only: is_instructed.then_some(properties.reduce_only),
+        pass_through: pass_through(message, rules),
     };
     Ok(ModifyOrder {
         int_id,
@@ -180,6 +182,15 @@ fn properties(message: &FixMessage<'_>) -> Result<OrderProperties, MessageReject
         min_quantity: decimal(message, MIN_QTY)?.map(Quantity).filter(|least| !least.is_zero()),
         reduce_only: has(REDUCE_ONLY),
     })
+}
+
+/// Fields that the session lets go on to the venue; their values were checked with the terms.
+fn pass_through(message: &FixMessage<'_>, rules: &GatewaySettings) -> Option<Box<PassThrough>> {
+    let field = |tag: &Tag| {
+        let value = text_field(message, *tag).filter(|value| !value.is_empty())?;
+        Some(PassedField { tag: u32::try_from(*tag).ok()?, value: value.into() })
+    };
+    PassThrough::new(rules.pass_through.iter().filter_map(field).collect())
 }
 
 fn side(message: &FixMessage<'_>) -> Result<Side, MessageReject> {

@@ -29,3 +29,4 @@ pub(crate) use report::{
 };
 pub(crate) use request_echo::RequestEcho;
 pub(crate) use scope::RequestScope;
+pub(crate) use terms::not_passable;

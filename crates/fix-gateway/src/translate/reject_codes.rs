@@ -50,6 +50,7 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         | "order-type-not-offered"
         | "property-not-offered"
         | "property-not-allowed"
+        | "field-not-passed"
         | TERM_NOT_OFFERED => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
         // These concern a quantity or a price, and the text begins with which.

@@ -2,8 +2,8 @@
 
 use domain::order::{ClientView, ExecType, OrdStatus, OrderStatus, OrderTerms};
 use domain::{
-    AccountId, Liquidity, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source,
-    StrategyId, TimeInForce, Timestamp,
+    AccountId, Liquidity, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source, StrategyId,
+    TimeInForce, Timestamp,
 };
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};

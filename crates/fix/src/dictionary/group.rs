@@ -7,7 +7,7 @@ use crate::codec::{FixMessage, OutgoingMessage};
 use crate::tag::Tag;
 use std::ops::Range;
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Group {
     /// The tag with the number of entries.
     pub count: Tag,

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 const NEAR_TAGS: usize = 10_000;
 
 /// Which fields there are, what each message may and must have, and how its groups are built.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Dictionary {
     version: String,
     fields: Vec<FieldRule>,
@@ -37,7 +37,7 @@ pub(super) enum MessagePart {
     Body,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct FieldRule {
     pub part: MessagePart,
     kind: FieldType,
@@ -72,7 +72,7 @@ impl FieldRule {
 }
 
 /// The fields of a header, a trailer or the body of one message type.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Section {
     pub fields: FieldSet,
     /// Ascending.
@@ -145,6 +145,24 @@ impl Dictionary {
     /// A dictionary file in QuickFIX's XML format.
     pub fn from_quickfix_xml(text: &str) -> Result<Self, DictionaryError> {
         xml::read(text).map(Self::flatten)
+    }
+
+    /// The same with these tags on orders and replaces (D, G), as text where they are not known.
+    #[must_use]
+    pub fn with_order_tags(&self, tags: &[Tag]) -> Self {
+        let mut extended = self.clone();
+        for tag in tags {
+            if extended.field_index(*tag).is_none() {
+                extended.add(FieldSpec { tag: *tag, kind: FieldType::Text, values: Vec::new() });
+            }
+            let Some(slot) = extended.field_index(*tag) else { continue };
+            for msg_type in [b"D", b"G"] {
+                if let Some(section) = extended.messages.get_mut(&msg_type[..]) {
+                    section.fields.insert(slot);
+                }
+            }
+        }
+        extended
     }
 
     /// Such as `FIX.4.4`.

@@ -8,8 +8,8 @@ mod parse;
 
 pub use raw::SettingsError;
 pub use session_settings::{
-    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings, SessionId,
-    SessionSettings,
+    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings,
+    SessionId, SessionSettings,
 };
 
 impl FixSettings {

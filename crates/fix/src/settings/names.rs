@@ -1,7 +1,7 @@
 //! Known setting names.
 
 /// Names that have an effect: QuickFIX's first, then our own.
-pub(super) const KNOWN: [&str; 61] = [
+pub(super) const KNOWN: [&str; 62] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -58,6 +58,7 @@ pub(super) const KNOWN: [&str; 61] = [
     "ExtendedMessages",
     "MaxCancelsPerSecond",
     "MaxOrdersPerSecond",
+    "PassThroughTags",
     "StandardExecTypes",
     "TestReqID",
     "ValidOrderTypes",

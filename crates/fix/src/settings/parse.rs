@@ -3,13 +3,14 @@
 use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{RawEntry, RawSection, RawSettings};
 use super::session_settings::{
-    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings, SessionId,
-    SessionSettings,
+    CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings,
+    SessionId, SessionSettings,
 };
 use crate::codec::FRACTION_DIGITS_MAX;
 use crate::dictionary::CheckRules;
 use crate::schedule::{Schedule, SessionHours};
 use crate::settings::raw::SettingsError;
+use crate::tag::Tag;
 use jiff::civil::{self, Weekday};
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
@@ -263,8 +264,17 @@ impl<'a> SessionReader<'a> {
             ignore_user_defined_fields: !self.flag("ValidateUserDefinedFields", true),
             max_orders_per_second: self.rate("MaxOrdersPerSecond", ORDERS_PER_SECOND),
             max_cancels_per_second: self.rate("MaxCancelsPerSecond", CANCELS_PER_SECOND),
+            pass_through: self.pass_through(),
             drop_copy: self.drop_copy(),
         }
+    }
+
+    fn pass_through(&mut self) -> Vec<Tag> {
+        let list = self.list("PassThroughTags");
+        let tags: Option<BTreeSet<Tag>> = list.iter().map(|tag| tag.parse().ok().filter(|tag| *tag > 0)).collect();
+        let tags = tags.filter(|tags| tags.len() == list.len());
+        let tags = tags.or_else(|| self.invalid("PassThroughTags", "is no list of tags, each once"));
+        tags.unwrap_or_default().into_iter().collect()
     }
 
     /// A list without `DropCopy=Y` was meant to have an effect.

@@ -2,6 +2,7 @@
 
 use crate::dictionary::CheckRules;
 use crate::schedule::Schedule;
+use crate::tag::Tag;
 use std::fmt;
 
 /// All sessions of one file.
@@ -121,6 +122,8 @@ pub struct GatewaySettings {
     pub ignore_user_defined_fields: bool,
     /// Cancels of single orders; none: no throttle. A mass cancel is never delayed.
     pub max_cancels_per_second: Option<u32>,
+    /// Tags of orders that go on to a FIX venue as they are (`PassThroughTags`), ascending.
+    pub pass_through: Vec<Tag>,
     /// With `DropCopy=Y` the session trades nothing and receives copies of the reports on these orders.
     pub drop_copy: Option<DropCopyRule>,
 }

@@ -89,6 +89,7 @@ pub(crate) fn order(number: u64) -> CommandEnvelope {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }))
 }
 

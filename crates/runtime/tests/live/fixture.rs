@@ -264,6 +264,7 @@ impl RunningLoop {
             exchange_order: false,
             reference: None,
             properties: domain::OrderProperties::default(),
+            pass_through: None,
         };
         self.try_command(Command::Place(order))
     }

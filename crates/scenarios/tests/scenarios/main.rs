@@ -36,6 +36,7 @@ mod fix_prices;
 mod rialto_venue;
 mod fix_examples;
 mod fix_certify;
+mod fix_chains;
 mod topics_examples;
 mod value_history;
 mod venue_lab;

@@ -43,18 +43,23 @@ const ENDINGS: u64 = 6;
 const DOUBT_MAX: Duration = Duration::from_secs(2 + 5 + 10);
 
 /// Two platforms, the one as venue `BACK` of the other, and the line between them.
-struct Chain {
-    front: TestPlatform,
-    back: TestPlatform,
+pub(crate) struct Chain {
+    pub(crate) front: TestPlatform,
+    pub(crate) back: TestPlatform,
     line: CuttableProxy,
 }
 
 impl Chain {
     fn new() -> Self {
+        Self::with_front(STEADY, str::to_owned)
+    }
+
+    /// With other sessions in front, and behind it with those that are made of the usual ones.
+    pub(crate) fn with_front(sessions: &str, behind: impl FnOnce(&str) -> String) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let back = server_with(SESSIONS).set("clock.offset", 0).set("fix.port", port);
+        let back = server_with(&behind(SESSIONS)).set("clock.offset", 0).set("fix.port", port);
         let line = CuttableProxy::to(SocketAddr::from(([127, 0, 0, 1], port)));
-        let front = server_with(STEADY).set("clock.offset", 0).set("auth.anonymousRole", "admin");
+        let front = server_with(sessions).set("clock.offset", 0).set("auth.anonymousRole", "admin");
         let front = front.set("recovery.answerWithinSeconds", 2).set("venues.BACK.port", line.address().port());
         let settings = [
             ("type", "fix"),
@@ -70,7 +75,7 @@ impl Chain {
         Self { front, back, line }
     }
 
-    fn start(&self) -> [RunningServer; 2] {
+    pub(crate) fn start(&self) -> [RunningServer; 2] {
         let back = self.back.start();
         let front = self.front.start();
         wait_until_open(&mut front.client());

@@ -192,6 +192,7 @@ fn order(number: u64) -> PlaceOrder {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }
 }
 

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use adapter_fix::{Dialect, SHIPPED_DIALECTS, shipped_dialect};
 use clap::{Args, Subcommand};
-use fix_gateway::certify::{ClientCertification, certify_client};
+use fix_gateway::certify::{ClientCertification, FixCredentials, certify_client};
+use fix_gateway::{TlsWrapper, tls_acceptor};
 
 use crate::config::{Config, ConfigArgs};
 use crate::control;
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::tls::{Certificate, CertificateSource};
 
 #[derive(Debug, Subcommand)]
 pub enum FixCommand {
@@ -45,6 +47,18 @@ pub struct FixCertifyArgs {
     /// After so many seconds the run ends with what was seen.
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
+    /// Username (553) that the Logon must have; without it any is accepted.
+    #[arg(long, value_name = "NAME", requires = "password_file")]
+    username: Option<String>,
+    /// File whose first line is the Password (554) that the Logon must have.
+    #[arg(long, value_name = "FILE", requires = "username")]
+    password_file: Option<PathBuf>,
+    /// Certificate chain in PEM: the client connects over TLS.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// Its key, in PEM.
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -77,10 +91,13 @@ pub fn execute(command: FixCommand, print: fn(&str) -> Result<(), ExitFailure>) 
 }
 
 fn certify(arguments: FixCertifyArgs, print: fn(&str) -> Result<(), ExitFailure>) -> Result<(), ExitFailure> {
-    let FixCertifyArgs { client, server, bind, port, seconds } = arguments;
+    let tls = certify_tls(&arguments)?;
+    let credentials = certify_credentials(&arguments)?;
+    let FixCertifyArgs { client, server, bind, port, seconds, .. } = arguments;
     let time_max = Duration::from_secs(seconds);
-    let request = ClientCertification { bind, port, server_comp_id: server, client_comp_id: client, time_max };
-    let report = certify_client(&request, move |line| {
+    let request =
+        ClientCertification { bind, port, server_comp_id: server, client_comp_id: client, time_max, credentials };
+    let report = certify_client(&request, tls, move |line| {
         // Who closed the output has the exit code.
         let _ = print(&format!("{line}\n"));
     });
@@ -90,6 +107,22 @@ fn certify(arguments: FixCertifyArgs, print: fn(&str) -> Result<(), ExitFailure>
         0 => Ok(()),
         failed => Err(ExitFailure::new(Exit::Failed, format!("the client failed {failed} steps of the plan"))),
     }
+}
+
+fn certify_tls(arguments: &FixCertifyArgs) -> Result<Option<TlsWrapper>, ExitFailure> {
+    let Some((certificate, key)) = arguments.certificate.as_ref().zip(arguments.key.as_ref()) else { return Ok(None) };
+    let served = Certificate::open(CertificateSource::from_files(certificate, key))?;
+    let acceptor = tls_acceptor(served);
+    acceptor.map(Some).map_err(|error| ExitFailure::new(Exit::Failed, format!("TLS for FIX: {error}")))
+}
+
+fn certify_credentials(arguments: &FixCertifyArgs) -> Result<Option<FixCredentials>, ExitFailure> {
+    let Some((username, file)) = arguments.username.as_ref().zip(arguments.password_file.as_ref()) else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| ExitFailure::io("read", file, &error))?;
+    let password = text.lines().next().unwrap_or_default().to_owned();
+    Ok(Some(FixCredentials { username: username.clone(), password }))
 }
 
 fn dialect(command: &DialectCommand) -> Result<String, ExitFailure> {

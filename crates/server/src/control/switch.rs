@@ -60,7 +60,10 @@ impl KillSwitch {
                 let _ = self.access.audit_action(&actor, &detail).await;
             }
             ControlReply::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
-            ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver | ControlReply::FixReloaded(_) => {}
+            ControlReply::Status(_)
+            | ControlReply::Users(_)
+            | ControlReply::HandsOver
+            | ControlReply::FixReloaded(_) => {}
         }
         answered
     }

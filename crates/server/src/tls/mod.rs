@@ -11,6 +11,7 @@ mod key_pair;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
@@ -58,6 +59,11 @@ impl CertificateSource {
                 Err(ExitFailure::new(Exit::Refused, "https.certificate and https.key are given together or not at all"))
             }
         }
+    }
+
+    /// Of these files, in PEM.
+    pub fn from_files(certificate: &Path, key: &Path) -> Self {
+        Self { files: KeyPairFiles::new(certificate, key), names: None }
     }
 
     fn self_signed(config: &Config) -> Self {

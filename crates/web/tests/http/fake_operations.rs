@@ -11,8 +11,9 @@ use bus::history::{
     TransactionSearch, ValueSearch,
 };
 use bus::operations::{
-    BarStore, BrokerEndpoints, ClusterView, FixReloadError, FixSessionAdmin, FixSessionChanges, FixSessionCommand, FixSessionError, FixSessionStatus,
-    HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
+    BarStore, BrokerEndpoints, ClusterView, FixReloadError, FixSessionAdmin, FixSessionChanges, FixSessionCommand,
+    FixSessionError, FixSessionStatus, HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin,
+    StrategyAdmin, StrategyError,
 };
 use bus::past::{PastError, PastPoint};
 use bus::{CommandForwarder, History, PastStates, Reply};

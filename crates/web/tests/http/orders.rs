@@ -35,6 +35,7 @@ fn limit_order() -> PlaceOrder {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }
 }
 

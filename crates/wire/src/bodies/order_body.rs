@@ -132,6 +132,7 @@ impl OrderBody {
             exchange_order: self.exchange_order.unwrap_or(false),
             reference: self.reference,
             properties,
+            pass_through: None,
         })
     }
 
@@ -171,6 +172,7 @@ impl OrderBody {
                 display_quantity: self.display_quantity,
                 min_quantity: self.min_quantity,
                 reduce_only: self.reduce_only,
+                pass_through: None,
             },
             reference: self.reference,
         })

@@ -48,6 +48,7 @@ fn plain(side: Side, kind: OrderKind) -> PlaceOrder {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }
 }
 

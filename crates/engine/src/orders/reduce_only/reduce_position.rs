@@ -146,5 +146,6 @@ fn market_order(holding: &Position, side: Side, quantity: Quantity) -> PlaceOrde
         exchange_order: false,
         reference: None,
         properties: OrderProperties::REDUCE_ONLY,
+        pass_through: None,
     }
 }

@@ -318,6 +318,7 @@ fn first_difference(order: &Order, restated: &RestatedFields) -> Option<&'static
         ("displayQuantity", is_other(restated.display_quantity, order.properties.display_quantity)),
         ("minQuantity", is_other(restated.min_quantity, order.properties.min_quantity)),
         ("reduceOnly", restated.reduce_only.is_some_and(|flag| flag != order.properties.reduce_only)),
+        ("passThrough", restated.pass_through.is_some() && restated.pass_through != order.pass_through),
         ("objectType", restated.kind.is_some_and(|kind| kind.order_type() != order.terms.kind.order_type())),
     ];
     differs.into_iter().find(|(_, differs)| *differs).map(|(field, _)| field)

@@ -122,6 +122,7 @@ fn place(id: &str, side: &str, quantity: &str, symbol: &str, rest: &[&str]) -> P
         exchange_order: false,
         reference: None,
         properties,
+        pass_through: None,
     }
 }
 

@@ -14,6 +14,7 @@ use super::field::tag_with_name;
 use super::field::{EXPIRE_DATE, EXPIRE_TIME, TIME_IN_FORCE};
 use super::field_reader::MessageReject;
 use super::reject_codes::{TERM_NOT_OFFERED, UNSUPPORTED};
+use crate::limits::PASSED_BYTES_MAX;
 
 use table::{Treatment, known_field};
 
@@ -37,6 +38,9 @@ fn check_field(
     security: Option<&Security>,
     rules: &GatewaySettings,
 ) -> Result<(), MessageReject> {
+    if rules.pass_through.contains(&tag) {
+        return check_passed_value(tag, value);
+    }
     let Some(known) = known_field(tag).filter(|known| known.term.messages.includes(msg_type)) else {
         return check_unknown_tag(tag, rules);
     };
@@ -53,6 +57,28 @@ fn check_field(
         false => Err(unsupported_value(tag, value, known.term.treatment)),
     }
 }
+
+/// What goes on to a venue must be readable there.
+fn check_passed_value(tag: Tag, value: &[u8]) -> Result<(), MessageReject> {
+    let is_text = std::str::from_utf8(value).is_ok_and(|text| !text.chars().any(char::is_control));
+    match is_text && value.len() <= PASSED_BYTES_MAX {
+        true => Ok(()),
+        false => Err(MessageReject::invalid(tag, value, "printable text of at most 255 bytes")),
+    }
+}
+
+/// Why a field cannot go on to a venue as it is: it is a term of the order, or one of several fields that belong together.
+pub(crate) fn not_passable(tag: Tag) -> Option<&'static str> {
+    match known_field(tag).map(|known| known.term.treatment) {
+        _ if tag::is_header(tag) || tag::is_trailer(tag) => Some("is of the session"),
+        _ if NOT_ALONE.contains(&tag) => Some("belongs to a repeating group or to a length"),
+        Some(Treatment::Honoured | Treatment::Compared | Treatment::Refused { .. }) => Some("is a term of the order"),
+        Some(Treatment::Ignored) | None => None,
+    }
+}
+
+/// Ignored fields that mean nothing without others.
+const NOT_ALONE: [Tag; 16] = [348, 349, 350, 351, 354, 355, 447, 448, 452, 453, 454, 455, 456, 523, 802, 803];
 
 /// ExecInst is a list, and all of it must be allowed; a quantity or a count of zero has many forms.
 fn is_accepted_value(tag: Tag, value: &[u8], passing: &[&str]) -> bool {

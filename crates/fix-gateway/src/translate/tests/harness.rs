@@ -61,6 +61,7 @@ impl GatewayHarness {
             max_orders_per_second: None,
             ignore_user_defined_fields: false,
             max_cancels_per_second: None,
+            pass_through: Vec::new(),
             drop_copy: None,
         };
         let now = Timestamp(NOON);
@@ -382,6 +383,7 @@ fn an_order() -> PlaceOrder {
         exchange_order: false,
         reference: None,
         properties: domain::OrderProperties::default(),
+        pass_through: None,
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::client::{Client, Fields, shown};
 use super::relay::Relay;
 use super::{SESSIONS, order};
+use crate::fix_orders::client::{FixClient, Message};
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market, with_id};
 
 /// Receives the reports on orders of FIX clients and REST, and takes none itself.
@@ -137,8 +138,7 @@ fn copies_that_were_missed_come_later_once_and_without_a_gap() {
     assert_eq!(content(&copied), content(&told));
     assert!(copied.iter().all(|report| report[&43] == "Y"), "asked for again by their numbers: {copied:?}");
     let later: Vec<_> = reports(&story.copies, "I/4").iter().map(shown).collect();
-    let expected =
-        ["resting A/A filled 0", "resting 0/0 filled 0", "resting 6/6 filled 0", "resting I/4 filled 0"];
+    let expected = ["resting A/A filled 0", "resting 0/0 filled 0", "resting 6/6 filled 0", "resting I/4 filled 0"];
     assert_eq!(later, expected);
     assert_eq!(story.copies.leave(), ["logged out"]);
     story.server.stop();
@@ -157,4 +157,55 @@ fn a_rule_says_which_orders_are_copied() {
     assert_eq!(rest.order("by-rest")["status"], json!("EXECUTED"));
     assert_eq!(story.copies.leave(), ["logged out"]);
     story.server.stop();
+}
+
+#[test]
+fn a_copy_says_whose_order_it_is() {
+    let desk = TestPlatform::new();
+    let sessions = desk.data().with_file_name("sessions.cfg");
+    std::fs::write(&sessions, SESSIONS.to_owned() + COPIES).unwrap();
+    let desk = desk.set("fix.settings", sessions.display());
+    let server = desk.start();
+    let mut copies = FixClient::new("BACKOFFICE");
+    copies.log_on(server.port_address("fix"));
+    let mut trader = FixClient::new("CLIENT");
+    trader.log_on(server.port_address("fix"));
+    trader.send("35=D|11=by-fix|54=1|38=10|40=2|44=250|48=1|59=1");
+    trader.wait_for_messages(2);
+    server.client().place(&with_id(limit(AAPL, "BUY", 5, "250"), "by-rest"));
+    copies.wait_for_messages(4);
+    let parties = |copy: &Message| {
+        let fields = copy.0.iter().filter(|(tag, _)| [11, 447, 448, 452, 453, 797].contains(tag));
+        fields.map(|(tag, value)| format!("{tag}={value}")).collect::<Vec<_>>().join("|")
+    };
+    let party =
+        |id: &str, origin: &str| format!("11={id}|453=2|448={origin}|447=D|452=13|448=SERVER|447=D|452=11|797=Y");
+    let told: Vec<_> = copies.received.iter().map(parties).collect();
+    let [fix, rest] = [party("by-fix", "CLIENT"), party("by-rest", "REST")];
+    assert_eq!(told, [&fix, &fix, &rest, &rest].map(Clone::clone));
+    server.stop();
+}
+
+#[test]
+fn where_numbers_begin_anew_the_state_of_each_order_is_copied() {
+    let desk = TestPlatform::new();
+    let sessions = desk.data().with_file_name("sessions.cfg");
+    let anew = COPIES.replace("DropCopy=Y", "DropCopy=Y\nResetOnLogon=Y");
+    std::fs::write(&sessions, SESSIONS.to_owned() + &anew).unwrap();
+    let desk = desk.set("fix.settings", sessions.display());
+    let server = desk.start();
+    let mut copies = FixClient::new("BACKOFFICE");
+    copies.log_on_anew(server.port_address("fix"));
+    copies.log_out();
+    let mut rest = server.client();
+    rest.place(&with_id(limit(AAPL, "BUY", 5, "250"), "open"));
+    rest.place(&with_id(market(AAPL, "SELL", 10), "done"));
+    rest.wait_for_status("open", "SUBMITTED");
+    rest.wait_for_status("done", "EXECUTED");
+    copies.log_on_anew(server.port_address("fix"));
+    let mut told = copies.wait_for_messages(2);
+    told.sort();
+    assert_eq!(told, ["8 done I/2 10/10", "8 open I/0 0/5"]);
+    assert!(copies.received.iter().all(|copy| copy.get(797) == Some("Y")));
+    server.stop();
 }

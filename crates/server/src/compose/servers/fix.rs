@@ -65,7 +65,8 @@ impl FixServer {
             wall: data_dir.clock.wall(),
             sessions_max: connections.fix_sessions,
         };
-        let gateway = Gateway::open(parts, &Arc::new(sessions)).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
+        let gateway =
+            Gateway::open(parts, &Arc::new(sessions)).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         let operations = gateway.operations(runtime.handle().clone());
         let (close, closed) = oneshot::channel::<()>();
         let uses_tls = secure.is_some();

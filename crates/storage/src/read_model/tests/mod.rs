@@ -129,6 +129,7 @@ fn order(id: u64, state: BaseState) -> Order {
         changed_at: Timestamp(6),
         request: 0,
         legs: None,
+        pass_through: None,
     }
 }
 
