@@ -177,13 +177,13 @@ fn what_passes_through_never_takes_the_place_of_what_the_platform_sets() {
                 [orders.types]\nlimit = '2'\n[orders.timesInForce]\nday = '0'\n[orders.properties]\n\
                 postOnly = { tag = 18, value = '6' }\n[[fields]]\ntag = 7001\nvalue = '{clOrdId}'\n";
     expect![[r#"
-        line 4: orders.passThrough: 11 is set by the platform
         line 4: orders.passThrough: 1 is set by the platform
-        line 4: orders.passThrough: 18 is set by the platform
-        line 4: orders.passThrough: 7001 is set by the platform
-        line 4: orders.passThrough: 49 is set by the platform
         line 4: orders.passThrough: 10 is set by the platform
+        line 4: orders.passThrough: 11 is set by the platform
+        line 4: orders.passThrough: 18 is set by the platform
+        line 4: orders.passThrough: 49 is set by the platform
         line 4: orders.passThrough: 5001 stands here twice
+        line 4: orders.passThrough: 7001 is set by the platform
     "#]]
     .assert_eq(&problems(text));
 }

@@ -47,6 +47,7 @@ pub(crate) const PARTY_ID_SOURCE: Tag = 447;
 pub(crate) const PARTY_ID: Tag = 448;
 pub(crate) const PARTY_ROLE: Tag = 452;
 pub(crate) const NO_PARTY_IDS: Tag = 453;
+pub(crate) const PARTY_SUB_ID: Tag = 523;
 pub(crate) const CXL_REJ_RESPONSE_TO: Tag = 434;
 pub(crate) const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
 pub(crate) const MASS_CANCEL_RESPONSE: Tag = 531;
@@ -56,6 +57,8 @@ pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
 pub(crate) const MASS_STATUS_REQ_TYPE: Tag = 585;
 pub(crate) const ORD_STATUS_REQ_ID: Tag = 790;
 pub(crate) const COPY_MSG_INDICATOR: Tag = 797;
+pub(crate) const NO_PARTY_SUB_IDS: Tag = 802;
+pub(crate) const PARTY_SUB_ID_TYPE: Tag = 803;
 pub(crate) const LAST_LIQUIDITY_IND: Tag = 851;
 pub(crate) const TOT_NUM_REPORTS: Tag = 911;
 pub(crate) const LAST_RPT_REQUESTED: Tag = 912;
@@ -63,10 +66,12 @@ pub(crate) const STRATEGY_ID: Tag = 7001;
 pub(crate) const STRATEGY_NAME: Tag = 7002;
 pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 
+/// PartyIDSource (447): our own names.
+pub(crate) const PROPRIETARY: &str = "D";
 /// PartyRole (452): Order Origination Firm, the session or interface of an order.
 pub(crate) const ORIGINATION_FIRM: &str = "13";
-/// PartyRole (452): Order Origination Trader, the strategy of an order.
-pub(crate) const ORIGINATION_TRADER: &str = "11";
+/// PartySubIDType (803): Application, the strategy of an order.
+pub(crate) const APPLICATION: &str = "4";
 
 /// Used where an id is required and there is none.
 pub(crate) const NONE: &str = "NONE";

@@ -93,7 +93,8 @@ pub(crate) fn copy_of_report(
     copy
 }
 
-/// Adds what a drop copy has beside the report: CopyMsgIndicator (797), and whose order it is (453).
+/// Adds what a drop copy has beside the report: CopyMsgIndicator (797), and whose order it is (453). One party alone, and no tag twice: an engine
+/// without a dictionary would reject a repeated one.
 pub(crate) fn mark_copy(
     report: &mut OutgoingMessage,
     source: &Source,
@@ -102,13 +103,11 @@ pub(crate) fn mark_copy(
 ) {
     report.field(field::COPY_MSG_INDICATOR, "Y");
     let interface = source.session().map_or_else(|| source.to_string(), ToString::to_string);
-    let strategy = reference.strategies.get(&strategy).map(|strategy| strategy.name.to_string());
-    report.number(field::NO_PARTY_IDS, 1 + u64::from(strategy.is_some()));
-    for (id, role) in [(Some(interface), field::ORIGINATION_FIRM), (strategy, field::ORIGINATION_TRADER)] {
-        if let Some(id) = id {
-            report.member(field::PARTY_ID, printable_text(&id)).member(field::PARTY_ID_SOURCE, "D");
-            report.member(field::PARTY_ROLE, role);
-        }
+    report.number(field::NO_PARTY_IDS, 1).member(field::PARTY_ID, printable_text(&interface));
+    report.member(field::PARTY_ID_SOURCE, field::PROPRIETARY).member(field::PARTY_ROLE, field::ORIGINATION_FIRM);
+    if let Some(strategy) = reference.strategies.get(&strategy) {
+        report.member(field::NO_PARTY_SUB_IDS, "1").member(field::PARTY_SUB_ID, printable_text(&strategy.name));
+        report.member(field::PARTY_SUB_ID_TYPE, field::APPLICATION);
     }
 }
 

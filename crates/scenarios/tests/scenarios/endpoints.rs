@@ -220,6 +220,7 @@ POST /rest/fix/sessions/NOBODY/logout => 404 unknown-session
 POST /rest/fix/sessions/NOBODY/reset => 404 unknown-session
 POST /rest/fix/sessions/NOBODY/numbers {"nextIn": 7} => 404 unknown-session
 POST /rest/fix/sessions/NOBODY/numbers {} => 422 missing
+POST /rest/fix/reload => 200 -
 
 GET /rest/config-params => 200 -
 GET /rest/config-params?x=y => 400 unknown-parameter

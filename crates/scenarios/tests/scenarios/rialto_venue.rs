@@ -46,7 +46,7 @@ const DOUBT_MAX: Duration = Duration::from_secs(2 + 5 + 10);
 pub(crate) struct Chain {
     pub(crate) front: TestPlatform,
     pub(crate) back: TestPlatform,
-    line: CuttableProxy,
+    pub(crate) line: CuttableProxy,
 }
 
 impl Chain {

@@ -82,7 +82,7 @@ fn reports(client: &Client, last: &str) -> Vec<Fields> {
 
 /// Without the numbers of the session and what a copy has beside the report.
 fn content(reports: &[Fields]) -> Vec<Fields> {
-    let of_session = [9, 10, 34, 43, 49, 52, 56, 122, 447, 448, 452, 453, 797];
+    let of_session = [9, 10, 34, 43, 49, 52, 56, 122, 447, 448, 452, 453, 523, 797, 802, 803];
     let own = |report: &Fields| report.clone().into_iter().filter(|(tag, _)| !of_session.contains(tag)).collect();
     reports.iter().map(own).collect()
 }
@@ -94,7 +94,10 @@ fn the_orders_of_others_are_copied_with_the_same_exec_ids_and_orders_are_refused
     let told = reports(&story.trader, "F/1");
     let copied = reports(&story.copies, "F/1");
     assert_eq!(content(&copied), content(&told), "a copy says what the report says, under the same ExecID");
-    assert!(copied.iter().all(|report| report[&797] == "Y" && report[&453] == "2"), "{copied:?}");
+    assert!(
+        copied.iter().all(|report| report[&797] == "Y" && report[&448] == "CLIENT" && report[&523] == "SERVER"),
+        "{copied:?}"
+    );
 
     story.trader.say("35=F|11=cancel|41=part|48=1|54=1|60=20261116-12:00:00|38=400");
     assert_eq!(content(&reports(&story.copies, "I/4")), content(&reports(&story.trader, "I/4")));
@@ -128,7 +131,6 @@ fn copies_that_were_missed_come_later_once_and_without_a_gap() {
     let mut rest = story.server.client();
     rest.place(&with_id(limit(AAPL, "BUY", 5, "250"), "resting"));
     rest.wait_for_status("resting", "SUBMITTED");
-    story.trader.leave();
     story.server.stop();
     story.server = story.desk.start();
     story.server.client().delete("/rest/execution/order/resting").unwrap();
@@ -175,11 +177,11 @@ fn a_copy_says_whose_order_it_is() {
     server.client().place(&with_id(limit(AAPL, "BUY", 5, "250"), "by-rest"));
     copies.wait_for_messages(4);
     let parties = |copy: &Message| {
-        let fields = copy.0.iter().filter(|(tag, _)| [11, 447, 448, 452, 453, 797].contains(tag));
+        let fields = copy.0.iter().filter(|(tag, _)| [11, 447, 448, 452, 453, 523, 797, 802, 803].contains(tag));
         fields.map(|(tag, value)| format!("{tag}={value}")).collect::<Vec<_>>().join("|")
     };
     let party =
-        |id: &str, origin: &str| format!("11={id}|453=2|448={origin}|447=D|452=13|448=SERVER|447=D|452=11|797=Y");
+        |id: &str, origin: &str| format!("11={id}|453=1|448={origin}|447=D|452=13|802=1|523=SERVER|803=4|797=Y");
     let told: Vec<_> = copies.received.iter().map(parties).collect();
     let [fix, rest] = [party("by-fix", "CLIENT"), party("by-rest", "REST")];
     assert_eq!(told, [&fix, &fix, &rest, &rest].map(Clone::clone));
