@@ -126,11 +126,10 @@ fn serve_core(
     core: Core,
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
-    let requests = leader.as_ref().map(|leader| leader.requests.clone());
-    let (leader, follower) = leader.map(|ClusterLeader { cluster, follower, .. }| (cluster, follower)).unzip();
+    let (leader, follower, requests) = split(leader);
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
-    let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
+    let (FeedListeners { journal, adapters, metrics }, bus) = FeedListeners::start(&core).map_err(no_thread)?;
     let read_model = core.read_model.clone();
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
     let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
@@ -143,7 +142,6 @@ fn serve_core(
     let connections = open_files::share(config.connections(), sessions.iter().map(|all| all.names().len()).sum())?;
     let certificate = certificate(config, sessions.as_ref())?;
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
-    let FeedListeners { journal, adapters, metrics } = watch;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
     let (bus, health_checks) = (engine.bus.clone(), health.clone());
@@ -179,10 +177,7 @@ fn serve_core(
         forwarder: None,
     };
     let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
-    let forwarded = leader.as_deref().zip(requests.as_ref());
-    let forwarded = forwarded
-        .map(|(cluster, requests)| ForwardedCommands::serve(cluster, requests, data_dir.clock.wall()))
-        .transpose()?;
+    let forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir)?;
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
@@ -195,9 +190,27 @@ fn serve_core(
     let ended = engine.wait(&stopped);
     drop(server_file);
     leader.iter().for_each(|leader| leader.limit_stop());
-    let is_running = ended.is_none();
     administration
-        .stop_around(is_running, || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
+        .stop_around(ended.is_none(), || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
+}
+
+/// A server that is alone has none of it.
+fn split(
+    leader: Option<ClusterLeader>,
+) -> (Option<Arc<ClusterState>>, Option<FollowerServers>, Option<MemberRequests>) {
+    match leader {
+        Some(ClusterLeader { cluster, follower, requests }) => (Some(cluster), Some(follower), Some(requests)),
+        None => (None, None, None),
+    }
+}
+
+/// What followers forward, where this server leads a cluster.
+fn forwarded_commands(
+    leader: Option<(&ClusterState, MemberRequests)>,
+    data_dir: &DataDir,
+) -> Result<Option<ForwardedCommands>, ExitFailure> {
+    let serve = |(cluster, requests)| ForwardedCommands::serve(cluster, &requests, data_dir.clock.wall());
+    leader.map(serve).transpose()
 }
 
 /// Those who ask are answered by the interfaces of before until the leader has the standbys that it needs.

@@ -9,7 +9,9 @@ use net::PermitHandle;
 
 use crate::app_state::AppState;
 use crate::endpoints::{Endpoint, RequiredRole};
-use crate::middleware::caller::{Authenticated, ForwardedCaller, HttpCaller, audit_visit, is_secure, is_ui};
+use crate::middleware::caller::{
+    AlreadyAudited, Authenticated, ForwardedCaller, HttpCaller, audit_visit, is_secure, is_ui,
+};
 use crate::middleware::credentials::from_headers;
 use crate::middleware::dispatch::Dispatch;
 use crate::problem::{Problem, ProblemCode};
@@ -20,10 +22,6 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\""
 
 /// Audited actions that need no admin role.
 const AUDITED_BELOW_ADMIN: [&str; 3] = ["risk::kill", "risk::disarm_dead_man", "order::claim"];
-
-/// The answer tells of an act that is in the audit already.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AlreadyAudited;
 
 /// Detail of an audit entry beside its path.
 #[derive(Debug, Clone)]

@@ -88,6 +88,10 @@ pub(crate) fn is_ui(headers: &HeaderMap) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Authenticated;
 
+/// The answer tells of an act that is in the audit already.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AlreadyAudited;
+
 task_local! {
     /// What the request that is served here counts as. Whatever it asks of the engine takes a copy along, so that a client
     /// who hangs up makes no room for more before that is done.

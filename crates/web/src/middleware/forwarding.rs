@@ -11,8 +11,7 @@ use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError};
 
 use crate::app_state::AppState;
 use crate::extract::read_body;
-use crate::middleware::authorization::AlreadyAudited;
-use crate::middleware::caller::{HttpCaller, peer};
+use crate::middleware::caller::{AlreadyAudited, HttpCaller, peer};
 use crate::problem::Problem;
 
 /// Headers that the leader needs. Credentials stay here: the follower has checked them, and a session is known to it alone.

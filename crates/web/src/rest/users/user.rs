@@ -10,7 +10,7 @@ use wire::{FieldError, RightsVO, RoleVO, UserBody, UserVO, json, parse_rights};
 use crate::app_state::AppState;
 use crate::extract::{AuthenticatedClient, JsonBody, PathText};
 use crate::lists::list_format::ListFormat;
-use crate::middleware::authorization::AlreadyAudited;
+use crate::middleware::caller::AlreadyAudited;
 use crate::problem::Problem;
 use crate::response;
 
