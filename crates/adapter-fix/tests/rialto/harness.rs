@@ -17,6 +17,7 @@ use domain::{AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInFor
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
 
+use crate::numbered_requests::NumberedRequests;
 use crate::venue::RialtoVenue;
 
 /// A wait that takes longer than this has failed, on any machine.
@@ -30,7 +31,7 @@ pub(crate) struct RialtoHarness<'a> {
     venue: &'a RialtoVenue,
     session: String,
     line: CuttableProxy,
-    adapter: FixAdapter,
+    adapter: NumberedRequests,
     folder: TempDir,
     orders: u64,
     is_down: bool,
@@ -40,13 +41,13 @@ impl<'a> RialtoHarness<'a> {
     pub(crate) fn new(venue: &'a RialtoVenue) -> Self {
         let (session, folder) = (venue.next_session(), tempfile::tempdir().unwrap());
         let line = CuttableProxy::to(venue.address());
-        let adapter = adapter(&session, &line, folder.path());
+        let adapter = NumberedRequests::new(adapter(&session, &line, folder.path()));
         Self { venue, session, line, adapter, folder, orders: 0, is_down: false }
     }
 
     /// The number of the adapter's next message, which is on disk before a message leaves.
     fn next_out(&self) -> u64 {
-        let file = context(&self.session, self.folder.path()).file("numbers");
+        let file = context(self.folder.path()).file("numbers");
         let text = fs::read_to_string(file).unwrap_or_default();
         text.lines().last().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(1)
     }
@@ -125,8 +126,8 @@ impl Harness for RialtoHarness<'_> {
     fn restart(&mut self) {
         let fresh = tempfile::tempdir().unwrap();
         // The numbers are used by one adapter at a time.
-        self.adapter = adapter("NOBODY", &self.line, fresh.path());
-        self.adapter = adapter(&self.session, &self.line, self.folder.path());
+        self.adapter.adapter = adapter("NOBODY", &self.line, fresh.path());
+        self.adapter.adapter = adapter(&self.session, &self.line, self.folder.path());
     }
 
     /// Its disk is its own.
@@ -161,10 +162,10 @@ fn adapter(session: &str, line: &CuttableProxy, folder: &Path) -> FixAdapter {
     let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
     let settings = VenueSettings::read("BACK", &tables, &written).unwrap();
     assert_eq!(FixVenueType.check(&settings), []);
-    open_adapter(&settings, &context(session, folder)).unwrap()
+    open_adapter(&settings, &context(folder)).unwrap()
 }
 
-fn context<'a>(_: &str, folder: &'a Path) -> VenueContext<'a> {
+fn context(folder: &Path) -> VenueContext<'_> {
     static NO_QUOTES: BTreeMap<SecurityId, venue_sim::OpeningQuotes> = BTreeMap::new();
     static NO_PRICES: BTreeMap<SecurityId, domain::Price> = BTreeMap::new();
     VenueContext {

@@ -39,7 +39,7 @@ use crate::translate::{
 };
 
 /// Text (58) of the answer to any message of a drop copy session.
-const DROP_COPY_TEXT: &str = "this is a drop copy session: it takes no orders and no questions";
+const DROP_COPY: &str = "this is a drop copy session: it takes no orders and no questions";
 
 /// The adapter type in session events of clients: topic `session.FIX`.
 const ADAPTER_TYPE: &str = "FIX";
@@ -420,8 +420,7 @@ impl Application for GatewayApplication {
             return self.business_reject(BusinessRejectReason::NotAuthorized, Some(CREDENTIALS_REVOKED), message, line);
         }
         if self.is_drop_copy() {
-            let reason = BusinessRejectReason::UnsupportedMessageType;
-            return self.business_reject(reason, Some(DROP_COPY_TEXT), message, line);
+            return self.business_reject(BusinessRejectReason::UnsupportedMessageType, Some(DROP_COPY), message, line);
         }
         let Some(row) = self.offered(message) else {
             return self.business_reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
@@ -430,9 +429,8 @@ impl Application for GatewayApplication {
             return self.reject_invalid(fault, message, line);
         }
         if row.needs_cl_ord_id() && translate::text_field(message, field::CL_ORD_ID).is_none() {
-            let text = Some("missing-field: ClOrdID (11) is needed");
             let reason = BusinessRejectReason::ConditionallyRequiredFieldMissing;
-            return self.business_reject(reason, text, message, line);
+            return self.business_reject(reason, Some("missing-field: ClOrdID (11) is needed"), message, line);
         }
         match row.becomes {
             RequestMeaning::Command(class) => self.on_command(class, message, line),

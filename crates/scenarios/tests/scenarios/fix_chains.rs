@@ -42,9 +42,9 @@ fn chain() -> Chain {
     Chain { front: chain.front.set("venues.BACK.dialect", file.display()), ..chain }
 }
 
-fn desk(front: &RunningServer, desk: &mut FixClient) {
-    desk.seconds_ahead = 0;
-    desk.log_on(front.port_address("fix"));
+fn log_on(client: &mut FixClient, front: &RunningServer) {
+    client.seconds_ahead = 0;
+    client.log_on(front.port_address("fix"));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn fields_of_a_client_pass_to_the_venue_behind_and_survive_a_restart() {
     let chain = chain();
     let [front, back] = chain.start();
     let mut client = FixClient::new("STEADY");
-    desk(&front, &mut client);
+    log_on(&mut client, &front);
     client.send("35=D|11=tagged|1=BACK|54=1|38=10|40=2|44=250|48=1|59=1|528=A|5001=desk 7");
     client.wait_for_messages(2);
     client.send("35=D|11=plain|1=BACK|54=1|38=20|40=2|44=250|48=1|59=1");
@@ -63,9 +63,11 @@ fn fields_of_a_client_pass_to_the_venue_behind_and_survive_a_restart() {
     let front = chain.front.start();
     let mut rest = front.client();
     rest.wait_for_status("tagged", "SUBMITTED");
-    desk(&front, &mut client);
+    log_on(&mut client, &front);
     client.send("35=G|11=more|41=tagged|1=BACK|54=1|38=30|40=2|44=251|48=1|59=1");
-    client.receive_until("the replace", |desk| desk.received_summaries().iter().any(|told| told == "8 more I/0 0/30"));
+    client.receive_until("the replace", |client| {
+        client.received_summaries().iter().any(|told| told == "8 more I/0 0/30")
+    });
     // What the venue has cannot become something else.
     client.send("35=G|11=other|41=more|1=BACK|54=1|38=30|40=2|44=252|48=1|59=1|5001=desk 8");
     let refused = client.expect("9");
@@ -84,7 +86,7 @@ fn a_field_that_the_venue_does_not_take_is_refused_before_anything_is_sent() {
     let chain = chain();
     let [front, back] = chain.start();
     let mut client = FixClient::new("STEADY");
-    desk(&front, &mut client);
+    log_on(&mut client, &front);
     client.send("35=D|11=unknown|1=BACK|54=1|38=10|40=2|44=250|48=1|59=1|5002=x");
     client.send("35=D|11=never|1=BACK|54=1|38=10|40=2|44=250|48=1|59=1|5003=x");
     client.wait_for_messages(2);

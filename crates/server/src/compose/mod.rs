@@ -32,7 +32,7 @@ mod metrics;
 mod operations;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bus::{Bus, EventFeed};
 use domain::OrderMode;
@@ -144,10 +144,8 @@ fn serve_core(
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
-    let (bus, health_checks) = (engine.bus.clone(), health.clone());
-    let fix_port = Arc::new(OnceLock::new());
-    let switch =
-        KillSwitch { bus, health: health_checks, access: access.clone(), stop: stop.clone(), fix: fix_port.clone() };
+    let switch = KillSwitch::new(&engine.bus, &health, &access, &stop);
+    let fix_port = switch.fix.clone();
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
@@ -157,8 +155,6 @@ fn serve_core(
     let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
 
     let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
-    // It is set once, here.
-    fix.iter().for_each(|fix| fix_port.set(fix.operations.clone()).unwrap_or(()));
     let Bus { inbox, catalogue, .. } = engine.bus.clone();
     let admin = ServerOperations {
         parameters: config.parameters(),
@@ -171,7 +167,7 @@ fn serve_core(
         admin: Arc::new(admin),
         bars,
         past,
-        fix_sessions: fix.as_ref().map(|fix| Arc::new(fix.operations.clone()) as _),
+        fix_sessions: fix.as_ref().map(|fix| fix.publish(&fix_port) as _),
         strategies: Arc::new(StrategyControls(strategies.handle())),
         broker: topics.endpoints(config),
         forwarder: None,

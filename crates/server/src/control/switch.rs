@@ -38,6 +38,12 @@ pub struct KillSwitch {
 }
 
 impl KillSwitch {
+    /// Without a FIX port, which opens later.
+    pub fn new<H: HealthChecks + 'static>(bus: &Bus, health: &Arc<H>, access: &Arc<Access>, stop: &Sender<()>) -> Self {
+        let (bus, health, access) = (bus.clone(), health.clone(), access.clone());
+        Self { bus, health, access, stop: stop.clone(), fix: Arc::default() }
+    }
+
     /// As somebody has written the scope.
     pub(super) async fn kill_named(&self, scope: &str, reason: Option<&str>, action: &'static str) -> ControlReply {
         match scope.parse::<RiskScope>().map_err(|_| not_a_scope(scope)).and_then(|scope| self.known(scope)) {

@@ -318,7 +318,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("fix::reset", "Resets the numbers of a FIX session", Nothing).with_failures(NO_BODY),
     operation_row("fix::numbers", "Sets the numbers of a FIX session", Nothing).with_body(Needed("FixNumbersBody")).with_failures(&[409, 422]),
     operation_row("fix::reload", "Reads the file of FIX sessions again", One("FixReloadVO"))
-        .with_failures(&[400, 404, 413, 422])
+        .with_failures(&[404, 408, 413, 415, 422])
         .with_note("Sessions are added, changed and removed; those that are the same keep their connections. A file with an error changes nothing."),
     operation_row("login::who", "Who the server takes the caller for", One("IdentityVO")),
     operation_row("login::login", "Begins a session", Session)

@@ -83,7 +83,6 @@ fn without_a_fix_gateway_there_are_no_sessions() {
         assert_eq!(code(&answer), "404 unknown-session", "{act}");
     }
     assert_eq!(code(&server.post("/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1}"#)), "404 unknown-session");
-    assert_eq!(code(&server.post("/rest/fix/reload", "")), "404 unknown-session");
 }
 
 #[test]

@@ -323,7 +323,7 @@ impl GatewayHarness {
         let (reference, profile, at) = (self.engine.reference(), self.profile(), self.now);
         match event {
             Event::OrderStatus(status) => {
-                let view = status.client.as_ref()?;
+                let view = status.client.as_ref().filter(|view| view.comp_id.is_some())?;
                 let ids = ReportIds::for_status(ExecIds(1), status, view, (self.sequence, place));
                 Some(translate::report(status, view, reference, profile, &ids))
             }

@@ -55,7 +55,9 @@ impl CopyStory {
     /// The copies line leads to the server again, and the client is logged on.
     fn reconnect(&self) {
         self.relay.lead_to(self.server.port_address("fix"));
-        assert_eq!(self.copies.hear_until("logged on"), Vec::<String>::new());
+        // QuickFIX says so once more when an attempt in between has failed.
+        let before = self.copies.hear_until("logged on");
+        assert!(before.iter().all(|line| line == "logged out"), "{before:?}");
     }
 }
 

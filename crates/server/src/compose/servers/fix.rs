@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use access::Access;
 use fix_gateway::{DEMO_SETTINGS, FixOperations, FixSessionFile, Gateway, GatewayParts, TlsWrapper, tls_acceptor};
@@ -73,6 +73,13 @@ impl FixServer {
         let served =
             runtime.spawn(gateway.serve((listener, secure), connections.fix_callers, async { drop(closed.await) }));
         Ok(Some(Self { address, uses_tls, operations, runtime, close, served }))
+    }
+
+    /// For operators over REST; those on the machine find it in the port.
+    pub(crate) fn publish(&self, port: &OnceLock<FixOperations>) -> Arc<FixOperations> {
+        // It is set once.
+        port.set(self.operations.clone()).unwrap_or(());
+        Arc::new(self.operations.clone())
     }
 
     /// Every client is logged out.
