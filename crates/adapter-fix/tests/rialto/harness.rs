@@ -58,11 +58,12 @@ impl<'a> RialtoHarness<'a> {
         let mut sent = None;
         loop {
             let (next_in, next_out) = self.venue.numbers(&self.session);
-            let is_quiet = next_in >= self.next_out() && !self.venue.is_busy(&self.session);
+            let has_all = next_in.is_none_or(|next_in| next_in >= self.next_out());
+            let is_quiet = has_all && !self.venue.is_busy(&self.session);
             if is_quiet && sent.replace(next_out) == Some(next_out) {
                 return;
             }
-            assert!(begun.elapsed() < WAIT_MAX, "the venue did not answer: {} of {next_in}", self.next_out());
+            assert!(begun.elapsed() < WAIT_MAX, "the venue did not answer: {} of {next_in:?}", self.next_out());
             thread::sleep(LOOK_EVERY);
         }
     }
@@ -77,14 +78,17 @@ impl Harness for RialtoHarness<'_> {
         now()
     }
 
-    /// A line that is down is noticed when nothing more comes.
+    /// On a line that was cut, both ends have noticed it.
     fn advance(&mut self) {
-        if self.is_down {
-            // The loss is noticed by the session's thread.
-            let _ = self.adapter.waker().recv_timeout(WAIT_MAX);
-        } else {
-            self.settle();
+        if !self.is_down {
+            return self.settle();
         }
+        let begun = Instant::now();
+        while self.venue.numbers(&self.session).0.is_some() {
+            assert!(begun.elapsed() < WAIT_MAX, "the venue did not notice that the line is cut");
+            thread::sleep(LOOK_EVERY);
+        }
+        thread::sleep(LOOK_EVERY);
     }
 
     /// The demo's Apple stands at 272.39 to 272.41.

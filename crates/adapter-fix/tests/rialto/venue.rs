@@ -42,11 +42,12 @@ impl RialtoVenue {
         self.server.port_address("fix")
     }
 
-    /// MsgSeqNum that it expects next, and the one that it sends next.
-    pub(crate) fn numbers(&self, session: &str) -> (u64, u64) {
+    /// MsgSeqNum that it expects next, none while nobody is logged on, and the one that it sends next.
+    pub(crate) fn numbers(&self, session: &str) -> (Option<u64>, u64) {
         let sessions = self.read("/rest/fix/sessions");
         let found = sessions.as_array().unwrap().iter().find(|one| one["id"] == session).unwrap();
-        (found["nextIn"].as_u64().unwrap(), found["nextOut"].as_u64().unwrap())
+        let next_in = (found["state"] == "LOGGED_ON").then(|| found["nextIn"].as_u64().unwrap());
+        (next_in, found["nextOut"].as_u64().unwrap())
     }
 
     /// Whether one of its orders waits for the exchange.
