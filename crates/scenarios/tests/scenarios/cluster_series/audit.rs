@@ -49,6 +49,7 @@ impl EpochLog {
             }
             // Of an old epoch: it does not count.
             LogPayload::Frame(_) if entry.epoch.0 < self.epoch => {}
+            LogPayload::Mark { .. } => {}
             LogPayload::Frame(frame) => {
                 let first = frame.records().next().expect("a frame has records").sequence;
                 self.begins.entry(self.epoch).or_insert(first);
