@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use scenarios::proxy::CuttableProxy;
 use scenarios::server::send_signal;
 
 use super::{MEMBERS, Series};
@@ -98,9 +99,9 @@ impl Fault {
             Self::Pause { millis } => while_stopped(series.members[leader].pid(), millis),
             Self::HoldLeader { millis } => while_held(series, &[leader], None, millis),
             Self::CutLeader { millis } => {
-                series.cluster.lines[leader].iter().for_each(|line| line.cut());
+                series.cluster.lines[leader].iter().for_each(CuttableProxy::cut);
                 thread::sleep(Duration::from_millis(millis));
-                series.cluster.lines[leader].iter().for_each(|line| line.restore());
+                series.cluster.lines[leader].iter().for_each(CuttableProxy::restore);
             }
             Self::HoldFollower { millis } => {
                 let follower = MEMBERS.into_iter().find(|member| *member != leader).expect("there are three");
@@ -134,7 +135,7 @@ fn while_held(series: &Series, members: &[&str], server: Option<usize>, millis: 
         let all = members.iter().flat_map(of_member);
         all.filter(|(number, _)| server.is_none_or(|server| server == *number)).map(|(_, line)| line)
     };
-    lines().for_each(|line| line.hold());
+    lines().for_each(CuttableProxy::hold);
     thread::sleep(Duration::from_millis(millis));
-    lines().for_each(|line| line.restore());
+    lines().for_each(CuttableProxy::restore);
 }
