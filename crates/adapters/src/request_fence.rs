@@ -134,7 +134,7 @@ mod tests {
         submit(&mut fence, 1_000, 1, &SendOutcome::Sent);
         let order = Arc::new(samples::order(1));
         fence.record(Timestamp(0).plus_millis(3_000), &Instruction::Cancel(order.clone()), &SendOutcome::Sent);
-        let (terms, state) = (order.terms.clone(), VenueOrderState::Live);
+        let (terms, state) = (order.terms, VenueOrderState::Live);
         let seen = VenueOrder { order: order.id, ext_id: None, terms, state, reason: None };
         let found = InquiryResult::Found(seen, vec![]);
         assert_eq!(of_order(&fence, 1, InquiryResult::NotFound), Some(6_000));

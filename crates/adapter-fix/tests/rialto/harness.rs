@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
 use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
-use adapters::{Adapter, OrderSession};
+use adapters::Adapter;
 use bus::Catalogue;
 use domain::order::OrderTerms;
 use domain::{AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInForce, Timestamp};

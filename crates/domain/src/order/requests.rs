@@ -148,7 +148,6 @@ pub struct RestatedFields {
 
 #[cfg(test)]
 mod tests {
-    use super::pass_through::PassThrough;
     use super::*;
     use crate::order::{OrderKind, TimeInForce};
 
