@@ -46,10 +46,11 @@ impl BinanceAdapter {
             return self.open_prices();
         }
         self.refresh_credentials()?;
+        // First, because it states the limits: any other answer could show more use than those assumed until then allow.
+        self.load_listings()?;
         for _ in 0..CLOCK_SAMPLES {
             self.sample_clock()?;
         }
-        self.load_listings()?;
         self.check_key()?;
         let first_day = self.setup.network.first_day_limit(at);
         self.first_day = first_day.map_err(|error| format!("the first day cannot be remembered: {error}"))?;

@@ -167,6 +167,18 @@ fn within_a_twentieth_of_the_limits_the_venue_refuses_nothing() {
     assert_eq!(venue.refusals(), 0, "the venue had to refuse");
 }
 
+/// A new leader of a cluster has no file of the limits, and the one before it has used more than is assumed of a venue that has stated none.
+#[test]
+fn a_first_log_on_does_not_wait_because_another_program_of_the_address_has_asked_a_lot() {
+    let mut venue = NarrowVenue::start(&[]);
+    let rest = venue.lab.rest("HMAC");
+    for _ in 0..14 {
+        assert_eq!(run_value(rest.call(&BinanceRequest::open_orders(None))).status, 200);
+    }
+    venue.log_on();
+    assert_eq!(venue.refusals(), 0);
+}
+
 #[test]
 fn after_429_nothing_is_sent_before_its_time_and_a_ban_survives_a_restart() {
     let mut venue = NarrowVenue::start(&LIMITS);
