@@ -137,6 +137,14 @@ impl ServerLauncher {
         self.spawn().wait()
     }
 
+    /// Restores a backup to its folder by its own clock: what the command writes must not be days away from what the server writes.
+    pub fn restore(&self, backup: &Path, words: &[&str]) -> ServerExit {
+        let backup = backup.to_str().expect("paths of tests are text");
+        let clock = self.settings.iter().find(|setting| setting.starts_with("clock.offset="));
+        let settings: Vec<&str> = clock.iter().flat_map(|clock| ["--set", clock.as_str()]).collect();
+        self.run(&[&["restore", backup], words, &settings].concat())
+    }
+
     /// Runs another command of the binary on the same folder.
     pub fn run(&self, words: &[&str]) -> ServerExit {
         ServerProcess::spawn(base_command(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()

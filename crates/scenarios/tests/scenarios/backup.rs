@@ -76,7 +76,7 @@ impl BackupPlatform {
     fn restore(&self, name: &str, words: &[&str]) -> (PathBuf, ServerExit) {
         let target = self.platform.data().with_file_name(name);
         let launch = launcher_for(&target);
-        (target, launch.run(&[&["restore", self.backups.to_str().unwrap()], words].concat()))
+        (target, launch.restore(&self.backups, words))
     }
 
     /// The digest of the first so many records of the desk's own journal.
@@ -229,9 +229,9 @@ fn restore_of_a_pruned_journal(desk: &BackupPlatform, other: &Path, newest: &[St
     let (_, whole) = desk.restore("whole", &["--to", &at]);
     let target = desk.platform.data().with_file_name("from-floor");
     let launch = launcher_for(&target);
-    let before = launch.run(&["restore", other.to_str().unwrap(), "--to", "seq:5"]);
+    let before = launch.restore(other, &["--to", "seq:5"]);
     assert_eq!((before.code, target.exists()), (Some(2), false), "{before}");
-    let restored = launch.run(&["restore", other.to_str().unwrap(), "--to", &at]);
+    let restored = launch.restore(other, &["--to", &at]);
     assert_eq!((restored.code, restored.output.lines().last()), (Some(0), whole.output.lines().last()), "{restored}");
     let server = launch.start();
     let mut client = server.client();

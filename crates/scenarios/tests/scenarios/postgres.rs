@@ -1,5 +1,7 @@
 //! PostgreSQL as the store of history: the same sums everywhere, and trading that does not wait for it.
 
+use std::path::Path;
+
 use domain::Decimal;
 use scenarios::http::HttpClient;
 use scenarios::postgres::{PASSWORD, PostgresServer};
@@ -179,7 +181,7 @@ fn a_restored_folder_leaves_the_history_of_the_first_one_alone() {
     let stored = postgres.query(STORED);
     let restored = |name: &str, words: &[&str]| {
         let launch = launcher_for(&folder.path().join(name)).set("history.store", postgres.url());
-        let restored = launch.run(&[&["restore", &backups], words].concat());
+        let restored = launch.restore(Path::new(&backups), words);
         assert_eq!(restored.code, Some(0), "{restored}");
         launch.start()
     };

@@ -53,7 +53,7 @@ fn tokens_settings_and_audit_outlive_every_file_but_the_journal() {
     server.stop();
 
     let restored = launcher_for(&desk.data().with_file_name("restored"));
-    let made = restored.run(&["restore", backups.to_str().unwrap()]);
+    let made = restored.restore(&backups, &[]);
     assert_eq!(made.code, Some(0), "{made}");
     let server = restored.start();
     let mut client = server.client();
