@@ -278,6 +278,7 @@ impl OrderSession for FixAdapter {
     fn capabilities(&self) -> AdapterCapabilities {
         let dialect = &self.setup.dialect;
         let life_millis = dialect.recovery.request_life_seconds.map(|seconds| seconds.saturating_mul(1_000));
+        let passed = dialect.orders.pass_through.iter().filter_map(|tag| u32::try_from(*tag).ok());
         AdapterCapabilities {
             exchanges: vec![self.setup.exchange],
             expires_orders: dialect.orders.expires,
@@ -287,7 +288,7 @@ impl OrderSession for FixAdapter {
             order_properties: dialect.orders.properties.offered(),
             replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
             lines: self.lines(),
-            pass_through: dialect.orders.pass_through.iter().filter_map(|tag| u32::try_from(*tag).ok()).collect(),
+            pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
             ..AdapterCapabilities::default()
         }
     }

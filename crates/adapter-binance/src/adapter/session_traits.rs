@@ -31,7 +31,7 @@ impl OrderSession for BinanceAdapter {
             lines: vec![LineKind::Private, LineKind::Prices],
             order_properties: ORDER_PROPERTIES.to_vec(),
             replace: ReplaceKind::CancelReplace,
-            pass_through: Vec::new(),
+            pass_through: None,
         }
     }
 

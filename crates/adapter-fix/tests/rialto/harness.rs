@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
+use adapters::Adapter;
 use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
-use adapters::Adapter;
 use bus::Catalogue;
 use domain::order::OrderTerms;
 use domain::{AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInForce, Timestamp};

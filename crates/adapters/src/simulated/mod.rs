@@ -188,7 +188,7 @@ impl OrderSession for SimulatedAdapter {
             lines: LineKind::ALL.to_vec(),
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true },
             replace: self.settings.venue.replace,
-            pass_through: Vec::new(),
+            pass_through: None,
         }
     }
 

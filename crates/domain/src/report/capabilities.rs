@@ -43,10 +43,9 @@ pub struct AdapterCapabilities {
     #[n(13)]
     #[cbor(default)]
     pub replace: ReplaceKind,
-    /// Tags of FIX orders that go on to the venue as they are; an order with another one is refused before it is sent.
+    /// Tags of FIX orders that go on to the venue as they are; an order with another one is refused before it is sent. Absent: none do.
     #[n(14)]
-    #[cbor(default)]
-    pub pass_through: Vec<u32>,
+    pub pass_through: Option<Vec<u32>>,
 }
 
 impl AdapterCapabilities {

@@ -93,7 +93,8 @@ impl AdapterStates {
 
     /// The first of these tags that does not pass to the venue.
     pub(crate) fn missing_tag(&self, adapter: &AdapterName, fields: &PassThrough) -> Option<u32> {
-        let passes = |tag: u32| self.0.get(adapter).is_some_and(|desk| desk.capabilities.pass_through.contains(&tag));
+        let passed = self.0.get(adapter).and_then(|desk| desk.capabilities.pass_through.as_ref());
+        let passes = |tag: u32| passed.is_some_and(|tags| tags.contains(&tag));
         fields.fields.iter().map(|field| field.tag).find(|tag| !passes(*tag))
     }
 
