@@ -31,24 +31,30 @@ impl LimitOrderBook {
     /// Whether so many lots of the order would trade at once. An own order on the other side ends it or is skipped, as
     /// in the sweep.
     pub(super) fn can_trade(&self, order: &BookOrder, lots: u64) -> bool {
-        let stops = self.rules.self_trade == SelfTradeRule::CancelNewest;
         let reach = worst_rank(order);
         let mut wanted = lots;
-        let reachable = self.ladders[order.side.opposite() as usize]
-            .iter()
-            .take_while(|rung| rung.rank <= reach)
-            .flat_map(|rung| self.queues.iter(rung.level));
-        for maker in reachable {
-            if !self.is_own(order, maker) {
-                wanted = wanted.saturating_sub(self.queues.lots(maker));
-            } else if stops {
-                return false;
-            }
-            if wanted == 0 {
-                return true;
+        for rung in self.ladders[order.side.opposite() as usize].iter().take_while(|rung| rung.rank <= reach) {
+            let (lots, is_end) = self.tradable_at(order, rung.level);
+            wanted = wanted.saturating_sub(lots);
+            if wanted == 0 || is_end {
+                break;
             }
         }
-        false
+        wanted == 0
+    }
+
+    /// Lots of a level that the order would trade with, and whether an own order ends it there. What others hide is shown
+    /// behind the own order, so only what they show before it counts then.
+    fn tradable_at(&self, order: &BookOrder, level: u32) -> (u64, bool) {
+        let makers = || self.queues.iter(level);
+        let stops = self.rules.self_trade == SelfTradeRule::CancelNewest;
+        match makers().position(|maker| stops && self.is_own(order, maker)) {
+            Some(own) => (makers().take(own).map(|maker| self.queues.slots[maker].lots).sum(), true),
+            None => {
+                let others = makers().filter(|maker| !self.is_own(order, *maker));
+                (others.map(|maker| self.queues.lots(maker)).sum(), false)
+            }
+        }
     }
 
     fn next_maker(&self, order: &BookOrder) -> Option<(u32, i64)> {

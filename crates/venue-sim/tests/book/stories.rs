@@ -130,6 +130,19 @@ fn less_than_the_minimum_does_not_trade() {
 }
 
 #[test]
+fn what_an_iceberg_hides_does_not_count_where_an_own_order_stands_behind_it() {
+    check(&expect![[r#"
+        sell 1 10 @ 100 shows 1              => resting 10
+        sell 2 1 @ 100 own 7                 => resting 1
+        buy 3 10 @ 100 own 7 least 2 ioc     => expired 10
+        buy 4 2 @ 100 own 7 fok              => expired 2
+        buy 5 2 @ 100 own 8 fok              => 5 takes 1 of 1 @ 100 (left 1 and 9)
+                                             => 5 takes 1 of 2 @ 100 (left 0 and 0)
+                                             => filled
+    "#]]);
+}
+
+#[test]
 fn an_immediate_order_never_rests() {
     check(&expect![[r#"
         buy 1 10 @ 100 ioc                   => expired 10
