@@ -141,7 +141,9 @@ fn copies_that_were_missed_come_later_once_and_without_a_gap() {
     let copied = reports(&story.copies, "F/2");
     assert_eq!(content(&copied), content(&told));
     assert!(copied.iter().all(|report| report[&43] == "Y"), "asked for again by their numbers: {copied:?}");
-    let later: Vec<_> = reports(&story.copies, "I/4").iter().map(shown).collect();
+    // Those of a connection that broke before they were read come again, as such.
+    let later: Vec<_> =
+        reports(&story.copies, "I/4").iter().map(|report| shown(report).replace(" again", "")).collect();
     let expected = ["resting A/A filled 0", "resting 0/0 filled 0", "resting 6/6 filled 0", "resting I/4 filled 0"];
     assert_eq!(later, expected);
     assert_eq!(story.copies.leave(), ["logged out"]);
