@@ -103,7 +103,6 @@ impl Series {
     /// Waits until a member leads and trades.
     pub(crate) fn wait_for_leader(&mut self) -> &'static str {
         let (leader, _) = wait_long("a leader", || self.leader());
-        // The Binance adapter of a new process knows the venue's limit of a minute only when it has asked, and may wait for it before.
         wait_long("the venue to be open for orders", || self.is_open(leader).then_some(()));
         leader
     }
