@@ -125,7 +125,7 @@ pub enum CliCommand {
     /// The venues of the configuration.
     #[command(subcommand)]
     Venues(VenuesCommand),
-    /// FIX to venues: dialects.
+    /// FIX: dialects of venues, a certification for clients, the sessions of a running server.
     #[command(subcommand)]
     Fix(FixCommand),
 }

@@ -41,7 +41,7 @@ fn a_newcomer_reads_this() {
               token           Give programs a key of their own; a change counts at once, also where a server runs
               venue           An exchange in its own process, to try clients against
               venues          The venues of the configuration
-              fix             FIX to venues: dialects
+              fix             FIX: dialects of venues, a certification for clients, the sessions of a running server
               help            Print this message or the help of the given subcommand(s)
 
             Options:
