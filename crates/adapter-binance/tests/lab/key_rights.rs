@@ -65,7 +65,7 @@ fn log_on(rights: Option<&'static str>, further: &[(&'static str, &str)]) -> (St
     let mut adapter = adapter_at([address; 3], folder.path(), further);
     let reason = adapter.connect(now()).unwrap_err().to_string();
     let asked = asked.lock().unwrap().clone();
-    let first = ["/api/v3/time", "/api/v3/time", "/api/v3/exchangeInfo", "/sapi/v1/account/apiRestrictions"];
+    let first = ["/api/v3/exchangeInfo", "/api/v3/time", "/api/v3/time", "/sapi/v1/account/apiRestrictions"];
     assert_eq!(asked[..4], first);
     (reason, asked[4..] == ["/ws-api/v3"])
 }
