@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth flip-bits
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth flip-bits
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -86,6 +86,9 @@ kill-faults: build ## the same at venues that lose, double and reorder reports a
 
 kill-cluster: build ## three members under load over REST and FIX: kills and pauses of the leader, partitions (KILLS=, PAUSES=, PARTITIONS=, BURNS=, RATE=, SECONDS_MAX=, RIALTO_SEED=)
 	RIALTO_CLUSTER_KILLS=$(or $(KILLS),100) RIALTO_CLUSTER_PAUSES=$(or $(PAUSES),50) RIALTO_CLUSTER_PARTITIONS=$(or $(PARTITIONS),50) RIALTO_CLUSTER_BURNS=$(or $(BURNS),10) RIALTO_CLUSTER_RATE=$(or $(RATE),500) RIALTO_CLUSTER_SECONDS_MAX=$(or $(SECONDS_MAX),60) cargo test -p scenarios --test scenarios killed_paused_and_cut_off -- --nocapture
+
+upgrade-cluster: build ## a cluster goes from another version to this one under load, member by member (OLD=path of the program before)
+	RIALTO_OLD_BIN=$(OLD) cargo test -p scenarios --test scenarios upgraded_member_by_member -- --nocapture
 
 kill-years: build ## kill the server while it writes snapshots, and backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
 	scripts/kill-years.py $(RIALTO) $(or $(KILLS),50) $(RIALTO_SEED)

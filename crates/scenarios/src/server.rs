@@ -83,6 +83,12 @@ impl ServerLauncher {
         self
     }
 
+    /// The same by another program, such as that of another version, which knows all settings.
+    pub fn of_program(mut self, program: &Path) -> Self {
+        self.program = program.to_owned();
+        self
+    }
+
     /// As a member of a cluster, which the file describes.
     pub fn with_cluster(mut self, file: &Path) -> Self {
         self.cluster = Some(file.to_owned());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bus::inbox::{InboxReceiver, RequestPayload};
-use crossbeam_channel::{Receiver, Select, TryRecvError};
+use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use engine::Engine;
 use storage::journal::{Journal, SealedFrame};
 
@@ -23,6 +23,8 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 pub enum FollowerUpdate {
     /// The next frames, which are in the own journal and durable.
     Frames(Vec<SealedFrame>),
+    /// Shall this process lead? Answered when every frame before is applied, and never by an engine that could not apply one: it must not lead.
+    MayLead(Sender<()>),
     /// This process leads: its journal takes the next records.
     Lead(Box<Journal>),
 }
@@ -60,6 +62,11 @@ impl FollowerLoop {
             let update = match self.updates.try_recv() {
                 Ok(FollowerUpdate::Lead(journal)) => return self.lead(*journal),
                 Ok(FollowerUpdate::Frames(frames)) => frames.iter().try_for_each(|frame| self.engine.apply(frame)),
+                Ok(FollowerUpdate::MayLead(reply)) => {
+                    // Whoever asked may have stopped.
+                    let _ = reply.send(());
+                    Ok(())
+                }
                 Err(TryRecvError::Empty) => Ok(()),
                 Err(TryRecvError::Disconnected) => {
                     self.engine.stop();

@@ -14,7 +14,7 @@ use runtime::{
     FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, FollowerUpdate, LiveExit, PulseOptions,
     RecoverySources, recover_up_to,
 };
-use storage::journal::{FOLDER, Journal, JournalOptions, JournalReader, SealedFrame};
+use storage::journal::{FOLDER, Journal, JournalBatch, JournalOptions, JournalReader, JournalRecord, SealedFrame};
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, SnapshotStore};
 use tempfile::TempDir;
@@ -133,6 +133,48 @@ fn a_follower_whose_state_differs_stops() {
     let error = outcome.unwrap_err();
     assert!(matches!(error, FollowerError::Diverged { .. }), "{error}");
     assert!(error.to_string().contains("differs from the leader's: its digest is "), "{error}");
+}
+
+/// A frame as a newer version may write it, behind all others.
+fn frame_of_a_newer_version(sequence: u64) -> SealedFrame {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = DataDirLock::acquire(folder.path()).unwrap();
+    let (_, mut journal) = Journal::open(&lock, &JournalOptions::new(INSTANCE), &mut |_| {}).unwrap();
+    let record = JournalRecord { sequence, kind: 200, payload: b"of tomorrow".to_vec() };
+    journal.append(JournalBatch { time: 0, records: vec![record] }).unwrap();
+    journal.close().unwrap();
+    frames(folder.path()).pop().unwrap()
+}
+
+/// Whether the engine says that it has applied everything, and how its loop ended.
+fn asked_to_lead(frames: Vec<SealedFrame>) -> (bool, FollowerExit) {
+    let (follower, engine, inbox) = Follower::start(u64::MAX);
+    let (sender, updates) = unbounded();
+    let (reply, applied) = unbounded();
+    sender.send(FollowerUpdate::Frames(frames)).unwrap();
+    sender.send(FollowerUpdate::MayLead(reply)).unwrap();
+    drop(sender);
+    let data_folder = follower.folder.path().to_owned();
+    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
+    let exit = FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock }.run();
+    (applied.recv().is_ok(), exit)
+}
+
+#[test]
+fn a_follower_that_does_not_know_a_kind_of_record_ends_and_may_not_lead() {
+    let (mut frames, _) = session();
+    let (may_lead, exit) = asked_to_lead(frames.clone());
+    assert!(may_lead && matches!(exit, FollowerExit::Stopped));
+    let sequence = frames.last().unwrap().last_sequence().unwrap() + 1;
+    frames.push(frame_of_a_newer_version(sequence));
+    let (may_lead, exit) = asked_to_lead(frames);
+    let FollowerExit::Failed(error) = exit else { panic!("it goes on") };
+    let told = error.to_string();
+    assert!(
+        told.contains(&format!("record {sequence}")) && told.contains("record kind 200 is not known to this build"),
+        "{told}"
+    );
+    assert!(!may_lead);
 }
 
 #[test]

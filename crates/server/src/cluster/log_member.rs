@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Sender, bounded};
 use replication_nats::MemberLink;
 use runtime::FollowerUpdate;
 use storage::replication::{FollowError, Leading, LogError, LogEvent, LogFollower};
@@ -43,6 +43,15 @@ pub(crate) struct MemberTask {
     pub(crate) updates: Sender<FollowerUpdate>,
     pub(crate) is_eligible: bool,
     pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl MemberTask {
+    /// An engine that cannot apply a frame, such as one with a record of a newer version, or that differs from the leader's, must not lead.
+    fn wait_until_applied(&self) -> Result<(), ExitFailure> {
+        let (reply, applied) = bounded(1);
+        self.updates.send(FollowerUpdate::MayLead(reply)).map_err(|_| engine_has_ended())?;
+        applied.recv().map_err(|_| engine_has_ended())
+    }
 }
 
 /// What became of one look at the log.
@@ -85,10 +94,13 @@ impl LogMember {
         while !task.stop.load(Ordering::Relaxed) {
             match self.look(&mut hand_over)? {
                 Look::Read => {}
-                Look::AtEnd if task.is_eligible && self.is_takeover_due() => match self.lead(task)? {
-                    Some(member) => self = member,
-                    None => return Ok(()),
-                },
+                Look::AtEnd if task.is_eligible && self.is_takeover_due() => {
+                    task.wait_until_applied()?;
+                    match self.lead(task)? {
+                        Some(member) => self = member,
+                        None => return Ok(()),
+                    }
+                }
                 Look::AtEnd | Look::ReadAnnounced => self.link.wait_for_announcement(LOOK_AGAIN_AFTER),
                 Look::Unavailable => thread::sleep(RETRY_PAUSE),
             }
@@ -137,8 +149,7 @@ impl LogMember {
                 Ok(Look::ReadAnnounced)
             }
             true => Ok(Look::Read),
-            // The engine has told its own reason.
-            false => Err(ExitFailure::new(Exit::Failed, "the follower's engine has ended")),
+            false => Err(engine_has_ended()),
         }
     }
 
@@ -204,6 +215,11 @@ impl LogMember {
             Err(error) => Err(follow_failure(error)),
         }
     }
+}
+
+/// The engine has told its own reason.
+fn engine_has_ended() -> ExitFailure {
+    ExitFailure::new(Exit::Failed, "the follower's engine has ended")
 }
 
 pub(crate) fn follow_failure(error: FollowError) -> ExitFailure {

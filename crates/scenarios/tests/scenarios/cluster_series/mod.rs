@@ -10,8 +10,10 @@ mod audit;
 mod faults;
 mod fix_load;
 mod rest_load;
+mod upgrade;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,15 +54,21 @@ pub(crate) struct Series {
     epochs: EpochLog,
     /// How often another member led.
     takeovers: u64,
+    /// By which members are started, where that is not the one of this build.
+    program: Option<PathBuf>,
 }
 
 impl Series {
     fn begin(seed: u64) -> Self {
+        Self::begin_by(seed, None)
+    }
+
+    fn begin_by(seed: u64, program: Option<PathBuf>) -> Self {
         let lab = LabPlatform::with("BETA", &LAB, "");
         let cluster = TestCluster::with_members(&MEMBERS, 1, lab).with_lines();
         let epochs = EpochLog::new(&cluster.nats);
         let (members, random) = (BTreeMap::new(), Random::new(seed));
-        let mut series = Self { cluster, members, fix_ports: free_ports(3), random, epochs, takeovers: 0 };
+        let mut series = Self { cluster, members, fix_ports: free_ports(3), random, epochs, takeovers: 0, program };
         MEMBERS.iter().for_each(|member| series.start(member));
         let leader = series.wait_for_leader();
         let mut client = series.client(leader);
@@ -72,7 +80,9 @@ impl Series {
     fn launcher(&self, member: &str) -> ServerLauncher {
         let place = MEMBERS.iter().position(|known| *known == member).expect("it is a member");
         let launch = with_fix(&self.cluster, member, self.fix_ports[place]);
-        launch.set("risk.ordersPerSecond", 100_000).set("risk.rejectBreaker", "").set("risk.selfTrade", "allow")
+        let launch =
+            launch.set("risk.ordersPerSecond", 100_000).set("risk.rejectBreaker", "").set("risk.selfTrade", "allow");
+        self.program.iter().fold(launch, |launch, program| launch.of_program(program))
     }
 
     /// Starts a member, which follows.
@@ -124,6 +134,10 @@ impl Series {
         for member in MEMBERS {
             wait_for_health(&mut self.client(member), "/health/ready", 200, "");
         }
+        self.wait_for_orders(load);
+    }
+
+    fn wait_for_orders(&mut self, load: &RestLoad) {
         let reached = load.acknowledged() + ACKNOWLEDGED_BETWEEN;
         wait_long("orders to go on", || (load.acknowledged() >= reached).then_some(()));
         self.epochs.read_on();
