@@ -16,3 +16,5 @@ pub mod proxy;
 pub mod postgres;
 
 pub mod nats;
+
+pub mod lab;

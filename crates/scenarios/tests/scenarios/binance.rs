@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use domain::Decimal;
 use scenarios::http::HttpClient;
+use scenarios::lab::{LabProcess, launcher_at_binance, write_credentials, write_reference};
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::{RunningServer, ServerLauncher};
 use scenarios::wait::wait_for;
@@ -15,7 +14,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::test_platform::{TraderClient, limit, market, with_id};
-use crate::venue_lab::LabProcess;
 
 pub(crate) const BITCOIN: u64 = 1;
 pub(crate) const CHINESE: u64 = 3;
@@ -50,8 +48,8 @@ impl LabPlatform {
         let listed = fs::read_to_string(reference.join("securities.csv")).unwrap();
         fs::write(reference.join("securities.csv"), listed + securities).unwrap();
         write_credentials(&folder.path().join("key.toml"), &lab, account);
-        let api = CuttableProxy::to(host_of(&lab, "binanceWsApi"));
-        let launch = launcher(folder.path(), &lab, &api);
+        let api = CuttableProxy::to(lab.host("binanceWsApi"));
+        let launch = launcher_at_binance(folder.path(), &lab, api.address());
         Self { lab, account, api, launch, folder }
     }
 
@@ -146,76 +144,6 @@ pub(crate) fn wait_for_session(client: &mut HttpClient, state: &str) {
 pub(crate) fn wait_for_open(client: &mut HttpClient, what: &str) {
     let look = || (client.get_json("/rest/adapter")[0]["openFor"] == what).then_some(());
     wait_for(&format!("the venue to be open for {what}"), look);
-}
-
-fn host_of(lab: &LabProcess, face: &str) -> SocketAddr {
-    lab.address(face).split('/').next().unwrap().parse().unwrap()
-}
-
-fn launcher(folder: &Path, lab: &LabProcess, api: &CuttableProxy) -> ServerLauncher {
-    let file = |name: &str| folder.join(name).display().to_string();
-    let venue = [
-        ("type", "binance-spot".to_owned()),
-        ("environment", "testnet".to_owned()),
-        ("account", "Lab".to_owned()),
-        ("credentials", file("key.toml")),
-        ("trustedCertificates", file("lab/tls/cert.pem")),
-        ("rest", format!("http://{}", lab.address("binanceRest"))),
-        ("wsApi", format!("ws://{}/ws-api/v3", api.address())),
-        ("streams", format!("ws://{}", lab.address("binanceStreams"))),
-    ];
-    let launch = ServerLauncher::in_folder(&folder.join("data"))
-        .set("reference.path", file("reference"))
-        .set("simulated.venues", "")
-        .set("portfolio.baseCurrency", "USDT")
-        .set("demo.openingCash", "")
-        .set("auth.anonymousRole", "admin");
-    venue.into_iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.LAB.{key}"), value))
-}
-
-/// An Ed25519 key, in a file for its owner alone.
-fn write_credentials(path: &Path, lab: &LabProcess, account: &str) {
-    let keys: Vec<Value> =
-        serde_json::from_str(&fs::read_to_string(lab.ready["keys"].as_str().unwrap()).unwrap()).unwrap();
-    let key = keys.iter().find(|key| key["account"] == account && key["kind"] == "ED25519").unwrap();
-    let (id, pem) = (key["apiKey"].as_str().unwrap(), key["privateKeyPem"].as_str().unwrap());
-    fs::write(path, format!("apiKey = \"{id}\"\nprivateKey = \"\"\"\n{pem}\"\"\"\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
-}
-
-/// One exchange that never closes, with four symbols of the lab.
-pub(crate) fn write_reference(folder: &Path) {
-    fs::create_dir(folder).unwrap();
-    let securities = "id,objectType,symbol,description,isin,bbgid,ric,conid,adapterTicker,underlyingId,securityFamilyId,exchangeId,\
-                      currency,contractSize,minQty,maxQty,qtyIncr,minPrice,maxPrice,priceIncr,minNotional,tradeable,baseCurrency,\
-                      transactionCurrency,expiration,monthYear,firstNotice,strike,optionType,maturity,coupon,couponFrequency\n\
-                      1,Forex,BTC.USDT,,,,,,BTCUSDT,,1,1,USDT,1,,,0.00001,,,0.01,,true,BTC,USDT,,,,,,,,\n\
-                      2,Forex,BNB.USDT,,,,,,BNBUSDT,,1,1,USDT,1,,,0.001,,,0.01,,true,BNB,USDT,,,,,,,,\n\
-                      4,Forex,ETH.USDT,,,,,,ETHUSDT,,1,1,USDT,1,,,0.0001,,,0.01,,true,ETH,USDT,,,,,,,,\n\
-                      3,Forex,币安人生USDT,,,,,,,,1,1,USDT,1,,,0.1,,,0.0001,,true,币安人生,USDT,,,,,,,,\n";
-    let files = [
-        (
-            "exchanges",
-            "id,name,code,mic,bloombergCode,timeZone,openingAuction,closingAuction\n1,Lab,LAB,XLAB,LB,UTC,0,0\n",
-        ),
-        ("trading-hours", "exchangeId,open,close,days\n1,00:00,24:00,MON TUE WED THU FRI SAT SUN\n"),
-        ("holidays", "exchangeId,date,open,close\n"),
-        (
-            "families",
-            "id,name,symbolRoot,isinRoot,ricRoot,currency,contractSize,priceIncr,underlyingId,exchangeId,executionCommission,clearingCommission,fee\n\
-             1,Coins in USDT,,,,USDT,1,0.01,,1,0,0,0\n",
-        ),
-        ("securities", securities),
-        (
-            "accounts",
-            "id,name,active,adapterType,sessionQualifier,extAccount,extAccountGroup,extAllocationProfile,extClearingAccount\n",
-        ),
-        ("strategies", "id,name,autoActivate\n"),
-        ("opening", "symbol,mid,spreadTicks,size,volatility\n"),
-    ];
-    for (name, text) in files {
-        fs::write(folder.join(format!("{name}.csv")), text).unwrap();
-    }
 }
 
 /// The first order: prices of every currency that the account holds come a moment after the log-on, and no order before.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use domain::{Decimal, OrderId, WireId};
 use scenarios::http::HttpClient;
+use scenarios::lab::LabProcess;
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 use crate::binance::{BITCOIN, LabPlatform, decimal, order_of, place_when_priced, resting, wait_for_open};
 use crate::evidence::JournalEvidence;
 use crate::test_platform::{TraderClient, with_id};
-use crate::venue_lab::LabProcess;
 
 /// Faults 1 to 7, 11 to 15 and 19 of the lab; the one of ids that are used again is always there.
 const FAULTS: [&str; 12] = [

@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use scenarios::lab::{LabProcess, write_reference};
 use scenarios::server::{ServerExit, ServerLauncher};
-
-use crate::binance::write_reference;
-use crate::venue_lab::LabProcess;
 
 /// The lab takes orders of at least 5 USDT, which over FIX only our reference data can say.
 fn write_sized_reference(folder: &Path) {

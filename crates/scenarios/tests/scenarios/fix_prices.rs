@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 use scenarios::http::HttpClient;
+use scenarios::lab::{LabProcess, write_reference};
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::ServerLauncher;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::binance::{BITCOIN, resting, write_reference};
+use crate::binance::{BITCOIN, resting};
 use crate::test_platform::{TraderClient, body_of};
-use crate::venue_lab::LabProcess;
 
 fn tick(client: &mut HttpClient) -> Value {
     client.get_json(&format!("/rest/marketdata/tick?security={BITCOIN}"))[0].clone()

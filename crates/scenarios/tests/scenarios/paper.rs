@@ -5,13 +5,13 @@ use std::path::Path;
 
 use domain::Decimal;
 use scenarios::http::HttpClient;
+use scenarios::lab::{LabProcess, write_reference};
 use scenarios::server::ServerLauncher;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::binance::{BITCOIN, decimal, order_of, our_totals, resting, wait_for_session, write_reference};
+use crate::binance::{BITCOIN, decimal, order_of, our_totals, resting, wait_for_session};
 use crate::test_platform::{TraderClient, fields, limit, with_id};
-use crate::venue_lab::LabProcess;
 
 const OPENING_CASH: u32 = 100_000;
 

@@ -242,7 +242,7 @@ fn a_planted_secret_is_found_nowhere_after_trading_a_wrong_signature_and_a_refus
     let folder = tempfile::tempdir().unwrap();
     let key_file = folder.path().join("key.toml");
     let lab = PlantedLab::start(folder.path());
-    crate::binance::write_reference(&folder.path().join("reference"));
+    scenarios::lab::write_reference(&folder.path().join("reference"));
     write_private(&key_file, &credentials(KEY, SECRET));
     let launch = launcher(folder.path(), &lab);
     let server = launch.start();
@@ -277,7 +277,7 @@ fn a_planted_secret_is_found_nowhere_after_trading_a_wrong_signature_and_a_refus
 fn credentials_that_cannot_be_used_are_refused_without_repeating_them() {
     let folder = tempfile::tempdir().unwrap();
     let lab = PlantedLab::start(folder.path());
-    crate::binance::write_reference(&folder.path().join("reference"));
+    scenarios::lab::write_reference(&folder.path().join("reference"));
     let key_file = folder.path().join("key.toml");
     let launch = launcher(folder.path(), &lab);
     write_private(&key_file, &credentials(KEY, SECRET));

@@ -3,11 +3,12 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use scenarios::binary;
+use scenarios::lab::{LabProcess, command};
 use scenarios::wait::wait_for;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -16,72 +17,6 @@ const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/venue_lab");
 
 /// The environment variable that names a Python with ccxt; `make test` installs it and sets this.
 const PYTHON: &str = "EXAMPLES_PYTHON";
-
-/// A running lab. Dropping it kills it.
-pub(crate) struct LabProcess {
-    child: Child,
-    pub(crate) ready: Value,
-}
-
-pub(crate) fn command(folder: &Path, settings: &[&str]) -> Command {
-    let mut command = Command::new(binary::rialto());
-    command.args(["venue", "serve", "--demo", "--data-dir"]).arg(folder);
-    for setting in settings {
-        command.args(["--set", setting]);
-    }
-    command
-}
-
-impl LabProcess {
-    pub(crate) fn start(folder: &Path, settings: &[&str]) -> Self {
-        let mut child = command(folder, settings).stdout(Stdio::piped()).spawn().expect("the binary can be started");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("a ready line");
-        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("not a ready line: {line} {error}"));
-        Self { child, ready }
-    }
-
-    pub(crate) fn address(&self, name: &str) -> String {
-        self.ready[name].as_str().and_then(|url| url.split_once("://")).expect("the face is on").1.to_owned()
-    }
-
-    /// Status and body of a GET.
-    pub(crate) fn get(&self, face: &str, path: &str) -> (u16, Value) {
-        let address = self.address(face);
-        let mut stream = std::net::TcpStream::connect(&address).expect("the face answers");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it is sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        let body = answer.split_once("\r\n\r\n").expect("a body").1;
-        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
-    }
-
-    /// SIGTERM, and an orderly end.
-    pub(crate) fn stop(mut self) {
-        let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &self.child.id().to_string()]).status();
-        assert!(told.is_ok_and(|status| status.success()));
-        assert!(self.child.wait().expect("it ends").success());
-    }
-
-    pub(crate) fn kill(mut self) {
-        self.end();
-    }
-
-    /// Kills it; its ports are free afterwards.
-    pub(crate) fn end(&mut self) {
-        self.child.kill().expect("it can be killed");
-        self.child.wait().expect("it ends");
-    }
-}
-
-impl Drop for LabProcess {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 fn judge(name: &str, lab: &LabProcess, arguments: &[&str]) -> Output {
     let python = env::var_os(PYTHON).unwrap_or_else(|| panic!("{PYTHON} is not set; `make test` sets it"));

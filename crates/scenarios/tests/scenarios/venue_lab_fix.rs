@@ -9,11 +9,11 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use scenarios::lab::{LabProcess, command};
 use serde_json::Value;
 
 use crate::quickfix::client::Client;
 use crate::quickfix::relay::Relay;
-use crate::venue_lab::{LabProcess, command};
 
 /// Fields that differ from run to run, and those of the session.
 const VARYING: [&str; 9] = ["8", "9", "10", "34", "49", "52", "56", "60", "273"];
