@@ -169,6 +169,7 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	cargo run --release -p storage --example journal_bench
 	cargo run --release -p broker --example stomp_bench
 	cargo run --release -p server --example rest-bench
+	cargo run --release -p server --example cluster-bench
 	cargo build --profile dist -p runtime --example simulation
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo

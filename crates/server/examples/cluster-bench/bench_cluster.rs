@@ -1,0 +1,172 @@
+//! Two members at a venue in a process of its own, and a server without a cluster at the same venue, with another account there.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use domain::Decimal;
+use scenarios::http::HttpClient;
+use scenarios::lab::{LabProcess, launcher_at_binance, write_credentials, write_reference};
+use scenarios::nats::{NatsServers, free_ports};
+use scenarios::server::{RunningServer, ServerLauncher};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+/// The venue's limits are not what is measured.
+const LAB: [&str; 5] = [
+    "activity=off",
+    "limits.ordersPer10Seconds=1000000",
+    "limits.ordersPerDay=100000000",
+    "limits.requestWeightPerMinute=10000000",
+    "limits.rawRequestsPer5Minutes=10000000",
+];
+const PATIENCE: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Dropping it kills all its processes.
+pub(crate) struct BenchCluster {
+    lab: LabProcess,
+    /// The one that leads first.
+    members: [Option<RunningServer>; 2],
+    launchers: [ServerLauncher; 2],
+    addresses: [SocketAddr; 2],
+    leader: usize,
+    alone: RunningServer,
+}
+
+/// It never trades and is gone at once.
+pub(crate) fn order_body() -> String {
+    json!({ "securityId": 1, "side": "BUY", "quantity": "0.001", "limit": "20000", "tif": "IOC" }).to_string()
+}
+
+impl BenchCluster {
+    pub(crate) fn start(folder: &Path, nats: &NatsServers, standby: usize) -> Outcome<Self> {
+        fs::create_dir(folder)?;
+        let lab = LabProcess::start(&folder.join("lab"), &LAB);
+        write_reference(&folder.join("reference"));
+        let ports = free_ports(2);
+        let addresses = [ports[0], ports[1]].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        write_credentials(&folder.join("key.toml"), &lab, "BETA");
+        let launcher = |name: &str, port: u16| -> Outcome<ServerLauncher> {
+            let file = cluster_file(folder, name, (&addresses, standby), nats)?;
+            let launch = launcher(folder, &lab).on_folder(&folder.join(name)).with_cluster(&file);
+            Ok(launch.set("http.port", port))
+        };
+        let launchers = [launcher("a", ports[0])?, launcher("b", ports[1])?];
+        let members = [Some(launchers[0].start()), Some(launchers[1].start())];
+        let key = folder.join("alone.toml");
+        write_credentials(&key, &lab, "ALPHA");
+        let alone = launcher_alone(folder, &lab, &key).start();
+        let mut cluster = Self { lab, members, launchers, addresses, leader: 0, alone };
+        cluster.leader = cluster.wait_for_leader()?;
+        cluster.open_account(cluster.leader(), "BETA")?;
+        cluster.open_account(cluster.alone(), "ALPHA")?;
+        cluster.wait_until_followed()?;
+        Ok(cluster)
+    }
+
+    pub(crate) fn leader(&self) -> SocketAddr {
+        self.addresses[self.leader]
+    }
+
+    pub(crate) fn alone(&self) -> SocketAddr {
+        self.alone.address()
+    }
+
+    pub(crate) fn place(&self, client: &mut HttpClient) -> Outcome<()> {
+        let answer = client.post("/rest/execution/order/limit", &order_body()).map_err(|error| format!("{error:?}"))?;
+        if answer.status == 200 { Ok(()) } else { Err(format!("not taken: {answer:?}").into()) }
+    }
+
+    /// How long until another member acknowledges an order. The one that was killed comes back as a follower.
+    pub(crate) fn kill_leader(&mut self) -> Outcome<Duration> {
+        let killed = self.leader;
+        self.members[killed].take().ok_or("it runs")?.kill();
+        let begun = Instant::now();
+        self.leader = 1 - killed;
+        let mut client = HttpClient::new(self.leader());
+        until("an order of the new leader", || self.place(&mut client).ok())?;
+        let taken = begun.elapsed();
+        self.members[killed] = Some(self.launchers[killed].start());
+        Ok(taken)
+    }
+
+    /// The other member has read everything.
+    pub(crate) fn wait_until_followed(&self) -> Outcome<()> {
+        let mut client = HttpClient::new(self.addresses[1 - self.leader]);
+        until("a follower", || (client.get("/health/ready").ok()?.status == 200).then_some(()))
+    }
+
+    fn wait_for_leader(&self) -> Outcome<usize> {
+        let leads = |place: &usize| {
+            HttpClient::new(self.addresses[*place]).get("/health/leader").is_ok_and(|answer| answer.status == 200)
+        };
+        until("a leader", || (0..self.addresses.len()).find(leads))
+    }
+
+    /// The account begins with what the venue holds; prices of it come a moment after the log-on.
+    fn open_account(&self, server: SocketAddr, account: &str) -> Outcome<()> {
+        let mut client = HttpClient::new(server).with_timeout(Duration::from_secs(10));
+        until("the venue to be open for orders", || is_open(&mut client).then_some(()))?;
+        let (_, ledger) = self.lab.get("admin", "/ledger");
+        for row in ledger["balances"].as_array().into_iter().flatten().filter(|row| row["account"] == account) {
+            let total = amount(&row["free"])? + amount(&row["locked"])?;
+            let credit =
+                json!({ "type": "CREDIT", "price": total.to_string(), "currency": row["asset"], "accountId": 1 });
+            let booked = client.post("/rest/transaction", &credit.to_string()).map_err(|error| format!("{error:?}"))?;
+            if booked.status != 200 {
+                return Err(format!("not booked: {booked:?}").into());
+            }
+        }
+        until("the first order", || self.place(&mut client).ok())
+    }
+}
+
+fn is_open(client: &mut HttpClient) -> bool {
+    let body = client.get("/rest/adapter").map(|answer| answer.body).unwrap_or_default();
+    serde_json::from_str::<Value>(&body).is_ok_and(|adapters| adapters[0]["openFor"] == "ORDERS")
+}
+
+fn amount(value: &Value) -> Outcome<Decimal> {
+    Ok(value.as_str().ok_or("an amount is text")?.parse::<Decimal>()?)
+}
+
+fn launcher(folder: &Path, lab: &LabProcess) -> ServerLauncher {
+    let launch = launcher_at_binance(folder, lab, lab.host("binanceWsApi"));
+    launch.set("risk.ordersPerSecond", 1_000_000).set("risk.rejectBreaker", "")
+}
+
+fn launcher_alone(folder: &Path, lab: &LabProcess, key: &Path) -> ServerLauncher {
+    launcher(folder, lab).on_folder(&folder.join("alone")).set("venues.LAB.credentials", key.display())
+}
+
+fn cluster_file(
+    folder: &Path,
+    member: &str,
+    (addresses, standby): (&[SocketAddr; 2], usize),
+    nats: &NatsServers,
+) -> Outcome<PathBuf> {
+    let file = folder.join(format!("{member}.toml"));
+    let [first, second] = addresses;
+    let text = format!(
+        "member = \"{member}\"\nstream = \"standby-{standby}\"\nservers = {:?}\nmonitors = {:?}\nstandby = {standby}\n\
+         [members]\na = \"http://{first}\"\nb = \"http://{second}\"\n",
+        nats.servers(),
+        nats.monitors(),
+    );
+    fs::write(&file, text)?;
+    Ok(file)
+}
+
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Outcome<T> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(format!("waited {PATIENCE:?} in vain for {what}").into())
+}

@@ -1,0 +1,139 @@
+//! Cluster benchmark: a durable order beside a bare append to a stream with three copies, many orders beside a server without a cluster, and
+//! how long nobody leads beside JetStream's own election, on this machine, in one table.
+//!
+//! `RIALTO_BIN=… NATS_SERVER_BIN=… cargo run --release -p server --example cluster-bench`; docs/benchmarks.md tells what each figure is.
+//! `TAKEOVERS` (10) is how often a leader is killed.
+
+/// A stream of its own on the same servers.
+mod bare_stream;
+/// Two members, and a server alone, at a venue in a process of its own.
+mod bench_cluster;
+#[path = "../rest-bench/load.rs"]
+#[allow(dead_code, reason = "the REST bench asks for lists too")]
+mod load;
+#[path = "../rest-bench/machine.rs"]
+mod machine;
+#[path = "../../../runtime/examples/bench/table.rs"]
+#[allow(dead_code, reason = "the core's bench prints more")]
+mod table;
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bare_stream::BareStream;
+use bench_cluster::{BenchCluster, order_body};
+use load::{Load, Rates, post};
+use scenarios::http::HttpClient;
+use scenarios::nats::NatsServers;
+use table::{Row, percentile, thousands};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Each side is measured so often, in turns.
+const ROUNDS: usize = 5;
+/// Orders and appends of a round, one after the other.
+const EACH: usize = 100;
+const ROUND: Duration = Duration::from_secs(2);
+const IN_FLIGHT: usize = 256;
+/// A durable order may take so many bare appends: without a standby, and with one.
+const AIMS: [u32; 2] = [2, 3];
+
+fn main() -> Outcome<()> {
+    println!("{}; load average {}", machine::name(), machine::load_average());
+    let folder = scratch()?;
+    let mut nats = NatsServers::start(folder.path());
+    let mut bare = BareStream::open(&nats)?;
+    let mut rows = Vec::new();
+    for standby in 0..AIMS.len() {
+        let mut cluster = BenchCluster::start(&folder.path().join(format!("standby-{standby}")), &nats, standby)?;
+        rows.extend(one_by_one(&cluster, &mut bare, standby)?);
+        rows.push(in_flight(&cluster, standby)?);
+        if standby == 0 {
+            rows.push(takeovers(&mut cluster, &mut bare, &mut nats)?);
+        }
+    }
+    table::print(&rows);
+    println!("load average afterwards {}", machine::load_average());
+    Ok(())
+}
+
+/// One order after the other, each acknowledged when it is durable, beside appends of as many bytes.
+fn one_by_one(cluster: &BenchCluster, bare: &mut BareStream, standby: usize) -> Outcome<[Row; 2]> {
+    let (mut appends, mut orders) = (Vec::new(), Vec::new());
+    let mut client = HttpClient::new(cluster.leader());
+    for _ in 0..ROUNDS {
+        for _ in 0..EACH {
+            appends.push(timed(|| bare.append())?);
+        }
+        for _ in 0..EACH {
+            orders.push(timed(|| cluster.place(&mut client))?);
+        }
+    }
+    let [append, order] = [&mut appends, &mut orders].map(|times| {
+        times.sort_unstable();
+        [50, 99].map(|percent| percentile(times, percent))
+    });
+    let beside = |[_, nearly_all]: [Duration; 2]| format!("p99 {nearly_all:.1?}, standby = {standby}");
+    Ok([
+        Row::yardstick("one bare append, three copies (p50)", append[0], beside(append)),
+        Row::time("one durable order over REST (p50)", order[0], append[0] * AIMS[standby], beside(order)),
+    ])
+}
+
+fn timed(work: impl FnOnce() -> Outcome<()>) -> Outcome<Duration> {
+    let begun = Instant::now();
+    work()?;
+    Ok(begun.elapsed())
+}
+
+/// As many orders without an answer in a cluster and alone.
+fn in_flight(cluster: &BenchCluster, standby: usize) -> Outcome<Row> {
+    let (mut members, mut alone) = (Rates::default(), Rates::default());
+    let run = |address: SocketAddr| {
+        let order = move |_| post(address, "/rest/execution/order/limit", &order_body());
+        load::run(address, IN_FLIGHT, ROUND, order)
+    };
+    for _ in 0..ROUNDS {
+        alone.measure(|| run(cluster.alone()))?;
+        members.measure(|| run(cluster.leader()))?;
+    }
+    let beside = format!(
+        "{}; alone {}/s, {}; standby = {standby}",
+        told(&members.all()),
+        thousands(alone.median()),
+        told(&alone.all())
+    );
+    Ok(Row::rate("orders over REST, 256 in flight", members.median(), alone.median() / 2.0, beside))
+}
+
+fn told(load: &Load) -> String {
+    let [half, nearly_all] = [50, 99].map(|percent| percentile(&load.times, percent));
+    format!("p50 {half:.1?}, p99 {nearly_all:.1?}")
+}
+
+/// From the kill of a leader to the first order that the next one acknowledges, beside the kill of the server that leads the stream.
+fn takeovers(cluster: &mut BenchCluster, bare: &mut BareStream, nats: &mut NatsServers) -> Outcome<Row> {
+    let count = std::env::var("TAKEOVERS").map_or(Ok(10), |text| text.parse())?;
+    let (mut takeovers, mut elections) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        takeovers.push(cluster.kill_leader()?);
+        elections.push(bare.kill_leader(nats)?);
+        cluster.wait_until_followed()?;
+    }
+    let [shut, election] = [takeovers, elections].map(|mut times: Vec<Duration>| {
+        times.sort_unstable();
+        [0, 50, 90, 100].map(|percent| percentile(&times, percent.min(100 * (times.len() - 1) / times.len())))
+    });
+    let beside = format!(
+        "of {count}: least {:.1?}, p90 {:.1?}, most {:.1?}; JetStream's election p50 {:.1?}, most {:.1?}",
+        shut[0], shut[2], shut[3], election[1], election[3]
+    );
+    Ok(Row::yardstick("leader killed to next order (p50)", shut[1], beside))
+}
+
+/// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.
+fn scratch() -> Outcome<tempfile::TempDir> {
+    let program = std::env::current_exe()?;
+    Ok(tempfile::tempdir_in(program.parent().ok_or("a program lies in a folder")?)?)
+}
