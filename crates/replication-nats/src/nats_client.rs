@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::member_link::{MemberLink, NewestMessage};
 use crate::member_requests::MemberRequests;
-use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls, refused, unavailable};
+use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsSettings, NatsTls, refused, unavailable};
 
 #[derive(Debug)]
 pub(crate) struct NatsClient {
@@ -35,7 +35,7 @@ impl NatsClient {
             .thread_name("nats")
             .build()
             .map_err(unavailable)?;
-        let options = options(settings)?;
+        let options = options(&settings.connection())?;
         let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
         let client = runtime.block_on(connected).map_err(unavailable)?.map_err(connect_failure)?;
         Ok(Self { client, runtime })
@@ -98,7 +98,7 @@ impl NatsClient {
     }
 }
 
-fn options(settings: &JetStreamSettings) -> Result<ConnectOptions, LogOpenError> {
+pub(crate) fn options(settings: &NatsSettings) -> Result<ConnectOptions, LogOpenError> {
     let options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
     let options = match &settings.login {
         None => options,
@@ -112,7 +112,7 @@ fn options(settings: &JetStreamSettings) -> Result<ConnectOptions, LogOpenError>
     Ok(with_tls(options, settings))
 }
 
-fn with_tls(mut options: ConnectOptions, settings: &JetStreamSettings) -> ConnectOptions {
+fn with_tls(mut options: ConnectOptions, settings: &NatsSettings) -> ConnectOptions {
     let Some(NatsTls { ca_file, own }) = &settings.tls else { return options };
     options = options.require_tls(true);
     if let Some(file) = ca_file {
@@ -125,7 +125,7 @@ fn with_tls(mut options: ConnectOptions, settings: &JetStreamSettings) -> Connec
 }
 
 /// A user or a certificate that is refused stays so until somebody changes a file.
-fn connect_failure(error: ConnectError) -> LogOpenError {
+pub(crate) fn connect_failure(error: ConnectError) -> LogOpenError {
     match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             refused("login", format!("the NATS servers do not let the member in: {error}"))

@@ -29,6 +29,24 @@ pub struct JetStreamSettings {
     pub open_wait: Duration,
 }
 
+/// Where the NATS servers are, and as whom a client connects to them.
+#[derive(Debug, Clone)]
+pub struct NatsSettings {
+    /// Addresses of the servers, as `host:port`.
+    pub servers: Vec<String>,
+    /// None where the servers ask nobody.
+    pub login: Option<NatsLogin>,
+    /// None without TLS.
+    pub tls: Option<NatsTls>,
+    pub open_wait: Duration,
+}
+
+impl NatsSettings {
+    pub fn new(servers: Vec<String>) -> Self {
+        Self { servers, login: None, tls: None, open_wait: OPEN_WAIT }
+    }
+}
+
 /// A user of the NATS servers, and what proves it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NatsLogin {
@@ -85,6 +103,12 @@ impl JetStreamSettings {
     pub fn new(servers: Vec<String>, monitors: Vec<String>, stream: &str) -> Self {
         let stream = stream.to_owned();
         Self { servers, monitors, stream, login: None, tls: None, answer_wait: ANSWER_WAIT, open_wait: OPEN_WAIT }
+    }
+
+    /// Of these servers, for messages beside the log.
+    pub fn connection(&self) -> NatsSettings {
+        let Self { servers, login, tls, open_wait, .. } = self.clone();
+        NatsSettings { servers, login, tls, open_wait }
     }
 
     pub(crate) fn check(&self) -> Result<(), LogOpenError> {

@@ -1,4 +1,4 @@
-//! Three NATS servers with JetStream, on free ports of this machine and in a folder of the test. Each is stopped in order.
+//! NATS servers on free ports of this machine and in a folder of the test: three with JetStream, or one without. Each is stopped in order.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,11 +13,11 @@ const PROGRAM: &str = "NATS_SERVER_BIN";
 const SERVERS: usize = 3;
 
 pub struct NatsServers {
-    servers: Vec<NatsServer>,
+    servers: Vec<ClusteredServer>,
     folder: PathBuf,
 }
 
-struct NatsServer {
+struct ClusteredServer {
     client_port: u16,
     monitor_port: u16,
     process: Option<Child>,
@@ -36,7 +36,7 @@ impl NatsServers {
             let (client_port, monitor_port) = (others[2 * number], others[2 * number + 1]);
             let file = folder.join(format!("n{number}.conf"));
             fs::write(&file, configuration(folder, number, (client_port, monitor_port), routes)).expect("a file");
-            NatsServer { client_port, monitor_port, process: Some(spawn(folder, number)) }
+            ClusteredServer { client_port, monitor_port, process: Some(spawn(folder, number)) }
         };
         let servers = Self { servers: (0..SERVERS).map(start).collect(), folder: folder.to_owned() };
         servers.wait_formed();
@@ -45,7 +45,7 @@ impl NatsServers {
 
     /// Waits until the servers have found each other and chosen who places streams.
     fn wait_formed(&self) {
-        let is_formed = |server: &NatsServer| {
+        let is_formed = |server: &ClusteredServer| {
             let answer = HttpClient::new((Ipv4Addr::LOCALHOST, server.monitor_port).into()).get("/jsz").ok()?;
             answer.body.contains("\"leader\": \"n").then_some(())
         };
@@ -104,6 +104,49 @@ impl NatsServers {
 impl Drop for NatsServers {
     fn drop(&mut self) {
         (0..SERVERS).for_each(|number| self.stop(number));
+    }
+}
+
+/// One server without JetStream: it keeps nothing.
+pub struct NatsServer {
+    client_port: u16,
+    monitor_port: u16,
+    process: Child,
+}
+
+impl NatsServer {
+    /// With further lines of its configuration.
+    ///
+    /// # Panics
+    /// Where the program is not named or cannot be started.
+    pub fn start(folder: &Path, configuration: &str) -> Self {
+        let ports = free_ports(2);
+        let (client_port, monitor_port) = (ports[0], ports[1]);
+        let text = format!(
+            "server_name: n0\nlisten: \"127.0.0.1:{client_port}\"\nhttp: \"127.0.0.1:{monitor_port}\"\n{configuration}\n"
+        );
+        fs::write(folder.join("n0.conf"), text).expect("a file");
+        let server = Self { client_port, monitor_port, process: spawn(folder, 0) };
+        wait_for("the NATS server", || server.monitor("/varz"));
+        server
+    }
+
+    /// Its address for clients.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.client_port)
+    }
+
+    /// What its monitoring says there.
+    pub fn monitor(&self, path: &str) -> Option<String> {
+        let answer = HttpClient::new((Ipv4Addr::LOCALHOST, self.monitor_port).into()).get(path).ok()?;
+        (answer.status == 200).then_some(answer.body)
+    }
+}
+
+impl Drop for NatsServer {
+    fn drop(&mut self) {
+        crate::server::send_signal(self.process.id(), "TERM");
+        let _ = self.process.wait();
     }
 }
 

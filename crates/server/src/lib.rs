@@ -26,6 +26,8 @@ pub mod data_dir;
 pub mod logging;
 /// What is wrong with something a person wrote.
 pub mod input_problem;
+/// Servers, login and TLS in files about NATS.
+mod nats_tables;
 /// How many files and connections there may be.
 pub mod open_files;
 /// How far a long work is.

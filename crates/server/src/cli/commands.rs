@@ -127,7 +127,7 @@ fn strategy(command: StrategyCommand, strategies: &strategy::StrategyRegistry) -
         StrategyCommand::List => print(&strategy_commands::list(strategies)),
         StrategyCommand::New { name, rialto } => print(&strategy_template::create(Path::new("."), &name, &rialto)?),
         StrategyCommand::Run { name, server, take_over, config } => {
-            distributed::run(&load_and_log(config)?, strategies, &name, &server, take_over)
+            distributed::run(&load_and_log(config)?, strategies, &name, server.as_deref(), take_over)
         }
     }
 }

@@ -27,7 +27,8 @@ pub enum StrategyCommand {
     },
     /// Run a strategy in a process of its own, for a server that was started with --distributed
     ///
-    /// The key strategies.instances says what it is. Where users are configured, RIALTO_TOKEN holds the strategy's token.
+    /// The key strategies.instances says what it is. Where users are configured, RIALTO_TOKEN holds the strategy's token. Where
+    /// strategies.nats names a file, it comes over NATS and needs no --server.
     #[command(verbatim_doc_comment)]
     Run {
         /// The name in which it trades.
@@ -35,7 +36,7 @@ pub enum StrategyCommand {
         name: String,
         /// The server's HTTP address.
         #[arg(long, value_name = "URL")]
-        server: String,
+        server: Option<String>,
         /// Take the place of a process that runs it already: that one is stopped.
         #[arg(long)]
         take_over: bool,

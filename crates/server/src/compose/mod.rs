@@ -50,6 +50,7 @@ use crate::config::{Config, HistoryStore};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
+use crate::distributed::NatsBusConfig;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::{open_files, reference};
@@ -127,6 +128,7 @@ fn serve_core(
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
     let (leader, follower, requests) = split(leader);
+    let nats_bus = NatsBusConfig::of(config)?;
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
     let (FeedListeners { journal, adapters, metrics }, bus) = FeedListeners::start(&core).map_err(no_thread)?;
@@ -179,7 +181,8 @@ fn serve_core(
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     adapters.wait_for_venues();
     strategies.start_all();
-    let bridge = config.strategies_distributed.then(|| topics.bridge(strategies.handle(), engine.clock.clone()));
+    let bridge = |nats| topics.bridge(nats, &engine.bus, strategies.handle(), engine.clock.clone());
+    let bridge = config.strategies_distributed.then(|| bridge(nats_bus));
     let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
     print_ready_line(&endpoints)?;
     info!("serving on {web}");

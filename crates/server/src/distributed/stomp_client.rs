@@ -31,7 +31,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StompClient<S> {
         let answer = line.next().await?;
         if answer.command != StompCommand::Connected {
             let text = answer.headers.get("message").unwrap_or("the broker refused").to_owned();
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("the broker says {text}")));
         }
         line.decoder.set_version(StompVersion::V12);
         Ok(line)

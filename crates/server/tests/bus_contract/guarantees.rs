@@ -9,6 +9,7 @@ use domain::{AdapterName, Command, Event, PublishedEvent, ReferenceUpdate, Secur
 use runtime::strategies::StrategyDelivery;
 
 use crate::harness::{BusHarness, OTHER, STOCK, STRATEGY};
+use crate::nats_transport::NatsTransport;
 use crate::transports::{BrokerTransport, BusTransport, InProcess};
 
 macro_rules! promises {
@@ -19,6 +20,10 @@ macro_rules! promises {
 
         mod over_the_broker {
             $( #[test] fn $promise() { super::$promise::<super::BrokerTransport>(); } )+
+        }
+
+        mod over_nats {
+            $( #[test] fn $promise() { super::$promise::<super::NatsTransport>(); } )+
         }
     };
 }

@@ -1,5 +1,5 @@
-//! The contract of the strategy bus: one set of promises, kept inside the server and over the broker alike. Another way to
-//! carry the bus is one more `BusTransport`.
+//! The contract of the strategy bus: one set of promises, kept inside the server, over the broker and over NATS alike. Another way
+//! to carry the bus is one more `BusTransport`.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -7,6 +7,8 @@
 mod harness;
 /// The roads from a strategy to the desk.
 mod transports;
+/// The road over a real NATS server.
+mod nats_transport;
 /// What every road promises.
 mod guarantees;
 /// A strategy that writes its letters by hand.

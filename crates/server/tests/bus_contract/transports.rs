@@ -1,4 +1,4 @@
-//! Transports of the strategy bus: in process, and a socket to the broker.
+//! Transports of the strategy bus: in process, and a socket to the broker. [`crate::nats_transport`] has the third.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use runtime::strategies::protocol::StrategyRequestBody;
 use runtime::strategies::{AttachedStrategy, PhaseCompleted, RunId, RunnerEvent, StrategyDelivery, StrategyLink};
 use scenarios::proxy::CuttableProxy;
 use scenarios::wait::DEADLINE;
-use server::distributed::{BusHandle, StrategyBridge, StrategyRun};
+use server::distributed::{BridgeTransport, BusHandle, StrategyBridge, StrategyRun};
 use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
@@ -156,8 +156,8 @@ impl OpenBroker {
         let (_, log) = tokio::sync::mpsc::channel(1);
         runtime.spawn(broker.clone().serve(listeners, log, std::future::pending()));
         let wires = BridgeConnections::default();
-        let connect = wires.connect_to(broker);
-        runtime.spawn(StrategyBridge::serve(connect, server.host.handle(), server.clock.clone()));
+        let transport = BridgeTransport::Broker(Box::new(wires.connect_to(broker)));
+        runtime.spawn(StrategyBridge::serve(transport, server.host.handle(), server.clock.clone()));
         Self { address, wires, _runtime: runtime, _folder: folder }
     }
 

@@ -5,6 +5,8 @@
 
 /// A server that only says where the broker is now.
 mod signpost;
+/// Processes that come over NATS.
+mod over_nats;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -74,10 +76,15 @@ impl Story {
     }
 
     fn run_with(&self, member: &str, http: SocketAddr, flags: &[&str]) -> Process {
+        let server = format!("http://{http}");
+        self.spawn(member, &[&["--server", &server][..], flags].concat())
+    }
+
+    fn spawn(&self, member: &str, flags: &[&str]) -> Process {
         let name = member.to_uppercase();
         let log = std::fs::File::options().create(true).append(true).open(self.log_path()).unwrap();
         let mut command = Command::new(misbehaving_strategies());
-        command.args(["strategy", "run", &name, "--server", &format!("http://{http}")]).args(flags);
+        command.args(["strategy", "run", &name]).args(flags);
         command.arg("--set").arg(format!("strategies.instances={name}:{member} security=1"));
         Process(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
     }

@@ -17,7 +17,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::compose::servers::{bind, bind_failure};
 use crate::config::Config;
-use crate::distributed::StrategyBridge;
+use crate::distributed::{BridgeTransport, NatsBusConfig, SharedEvents, StrategyBridge};
 use crate::exit_failure::ExitFailure;
 use crate::logging;
 use crate::tls::Certificate;
@@ -119,7 +119,7 @@ fn settings(config: &Config, connections: usize) -> BrokerSettings {
         max_rate_per_connection: config.broker_max_rate_per_connection.rate,
         min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
         client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
-        distributed: config.strategies_distributed,
+        distributed: config.strategies_distributed && config.strategies_nats.is_none(),
         last_message: microseconds_now(),
         limits: broker::BrokerLimits {
             connections,
@@ -150,11 +150,28 @@ fn limits(config: &Config) -> broker::BrokerLimits {
 }
 
 impl RunningBroker {
-    /// Strategies in processes of their own come in by the broker's queues.
-    pub(crate) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) -> AbortHandle {
+    /// For whoever watches it.
+    pub(crate) fn monitor(&self) -> BrokerMonitor {
+        self.broker.monitor()
+    }
+
+    /// Strategies in processes of their own come in by the broker's queues, or over NATS.
+    pub(crate) fn bridge(
+        &self,
+        nats: Option<NatsBusConfig>,
+        bus: &Bus,
+        controls: HostHandle,
+        clock: runtime::EngineClock,
+    ) -> AbortHandle {
         let broker = self.broker.clone();
-        let bridge = self.runtime.spawn(StrategyBridge::serve(move || broker.connect_internal(), controls, clock));
-        bridge.abort_handle()
+        let transport = match nats {
+            None => BridgeTransport::Broker(Box::new(move || broker.connect_internal())),
+            Some(config) => {
+                let shared = SharedEvents { feed: bus.feed.clone(), catalogue: bus.catalogue.clone() };
+                BridgeTransport::Nats { config, shared }
+            }
+        };
+        self.runtime.spawn(StrategyBridge::serve(transport, controls, clock)).abort_handle()
     }
 
     /// Every client is told that the server stops. Strategies have left by then, and a bridge whose connection closes

@@ -228,6 +228,8 @@ keys! {
     strategies_instances: Vec<StrategyInstance> = "strategies.instances", "";
     /// Whether strategy processes may connect; the flag --distributed says the same.
     strategies_distributed: bool = "strategies.distributed", "false";
+    /// File with the NATS servers over which strategy processes connect (docs/strategies.md); without it they connect over the broker.
+    strategies_nats: Option<FilePath> = "strategies.nats", "";
     /// A call-back of a strategy that has not returned for so long is a hang: the strategy is cut off.
     strategies_hang_seconds: Whole<1, 3600> = "strategies.hangSeconds", "10";
     /// What becomes of the open orders of a strategy that panicked, hangs or was cut off.

@@ -10,7 +10,6 @@ use domain::{StrategyId, Text};
 use runtime::EngineClock;
 use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequest, StrategyRequestBody};
 use runtime::strategies::{AttachedStrategy, HostError, HostHandle, LinkLost};
-use stomp::{StompCommand, StompFrame};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -18,26 +17,48 @@ use tracing::{info, warn};
 
 use super::host_forwarder::{HostMessage, spawn_forwarder};
 use super::strategy_process::StrategyProcess;
+use crate::distributed::bus_line::{BusChannel, BusItem, BusLine, BusMessage, BusSource};
+use crate::distributed::nats_file::NatsBusConfig;
+use crate::distributed::nats_line::{NatsLine, SharedEvents};
 use crate::distributed::stomp_client::{ReconnectBackoff, StompClient};
-use crate::distributed::{ALREADY_RUNNING, REQUESTS, build, delivery_queue};
+use crate::distributed::{ALREADY_RUNNING, build};
 
 /// Events that are queued for the bridge; a sender of one more waits.
 const OUTGOING_MAX: usize = 16_384;
-/// A broker connection that lasted this long was stable: the back-off is reset.
+/// A connection that lasted this long was stable: the back-off is reset.
 const STABLE_AFTER: Duration = Duration::from_secs(5);
 /// Queues of ended processes that are drained; beyond this the oldest is dropped.
 const STALE_QUEUES_MAX: usize = 64;
-/// The subscription of requests.
-const INCOMING: &str = "requests";
 const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
 
+/// How the bridge reaches strategy processes.
+pub enum BridgeTransport {
+    /// Connects inside the process.
+    Broker(Box<dyn Fn() -> DuplexStream + Send + Sync>),
+    Nats {
+        config: NatsBusConfig,
+        shared: SharedEvents,
+    },
+}
+
+impl BridgeTransport {
+    async fn connect(&self) -> io::Result<BusLine<DuplexStream>> {
+        Ok(match self {
+            Self::Broker(connect) => BusLine::Broker(StompClient::connect(connect(), None).await?),
+            Self::Nats { config, shared } => {
+                BusLine::Nats(Box::new(NatsLine::of_server(config, shared.clone()).await?))
+            }
+        })
+    }
+}
+
 pub struct StrategyBridge {
-    client: StompClient<DuplexStream>,
+    line: BusLine<DuplexStream>,
     controls: HostHandle,
     clock: EngineClock,
     processes: BTreeMap<Text, StrategyProcess>,
     /// Queues of ended processes, oldest first: their messages are dropped.
-    stale_queues: VecDeque<String>,
+    stale_queues: VecDeque<BusChannel>,
     outgoing: mpsc::Sender<BridgeEvent>,
     answers: mpsc::UnboundedSender<CommandAnswer>,
 }
@@ -74,38 +95,44 @@ struct CommandAnswer {
 }
 
 impl StrategyBridge {
-    /// Runs as long as the program. A lost broker connection is restored, and every process is requested to resume from
+    /// Runs as long as the program. A lost connection is restored, and every process is requested to resume from
     /// the last event that it received.
-    pub async fn serve(connect: impl Fn() -> DuplexStream, controls: HostHandle, clock: EngineClock) {
+    pub async fn serve(transport: BridgeTransport, controls: HostHandle, clock: EngineClock) {
         let (outgoing, outgoing_waits) = mpsc::channel(OUTGOING_MAX);
         let (answers, answers_wait) = mpsc::unbounded_channel();
         let mut waiting = BridgeInputs { outgoing: outgoing_waits, answers: answers_wait };
         let mut backoff = ReconnectBackoff::new();
-        let line = open(&connect, &mut backoff).await;
+        let line = open(&transport, &mut backoff).await;
         let (members, left_behind) = (BTreeMap::new(), VecDeque::new());
         let mut bridge =
-            Self { client: line, controls, clock, processes: members, stale_queues: left_behind, outgoing, answers };
+            Self { line, controls, clock, processes: members, stale_queues: left_behind, outgoing, answers };
         loop {
             let begun = Instant::now();
             let Err(error) = bridge.run(&mut waiting).await;
-            warn!(%error, "strategy bridge lost the broker connection; reconnecting");
+            warn!(%error, "strategy bridge lost its connection; reconnecting");
             if begun.elapsed() > STABLE_AFTER {
                 backoff = ReconnectBackoff::new();
             }
             sleep(backoff.next_pause()).await;
-            bridge.client = open(&connect, &mut backoff).await;
+            bridge.line = open(&transport, &mut backoff).await;
         }
     }
 
     async fn run(&mut self, waiting: &mut BridgeInputs) -> io::Result<Infallible> {
-        self.client.subscribe(INCOMING, REQUESTS).await?;
+        self.line.serve().await?;
         for queue in &self.stale_queues {
-            self.client.subscribe(queue, queue).await?;
+            self.line.drain(queue).await?;
+        }
+        if !self.processes.is_empty() {
+            self.line.on_process();
         }
         self.request_resume().await?;
         loop {
             tokio::select! {
-                frame = self.client.next() => self.on_frame(&frame?).await?,
+                item = self.line.next() => match item? {
+                    BusItem::Message(message) => self.on_message(message).await?,
+                    BusItem::Rejected(text) => return Err(io::Error::other(text)),
+                },
                 Some(outgoing) = waiting.outgoing.recv() => self.on_event(outgoing).await?,
                 Some(answered) = waiting.answers.recv() => self.on_command_answer(answered).await?,
             }
@@ -116,29 +143,23 @@ impl StrategyBridge {
     async fn request_resume(&mut self) -> io::Result<()> {
         for (name, member) in &mut self.processes {
             if let Some(envelope) = member.resume_request() {
-                self.client.send_to(&delivery_queue(name, &member.address), envelope).await?;
+                self.line.send(&delivery(name, &member.address), envelope).await?;
             }
         }
         Ok(())
     }
 
-    async fn on_frame(&mut self, frame: &StompFrame) -> io::Result<()> {
-        if frame.command != StompCommand::Message {
-            let text = frame.headers.get("message").unwrap_or_default();
-            return Err(io::Error::other(format!("the broker says {}: {text}", frame.command.name())));
-        }
-        // From a stale queue.
-        if frame.headers.get("subscription") != Some(INCOMING) {
+    async fn on_message(&mut self, message: BusMessage) -> io::Result<()> {
+        if message.source != BusSource::Requests {
             return Ok(());
         }
-        let Ok(StrategyRequest { strategy: name, epoch, body: request, address }) = minicbor::decode(&frame.body)
+        let Ok(StrategyRequest { strategy: name, epoch, body: request, address }) = minicbor::decode(&message.body)
         else {
-            warn!(bytes = frame.body.len(), "malformed request from a strategy process: ignored");
+            warn!(bytes = message.body.len(), "malformed request from a strategy process: ignored");
             return Ok(());
         };
         let sender = RequestSender { name, address, epoch };
-        // The broker adds a header with the strategy that the sender's credentials are bound to.
-        if frame.headers.get("strategy").is_some_and(|signed| signed != &*sender.name) {
+        if message.signed_by.is_some_and(|signed| signed != *sender.name) {
             return self
                 .reject_attach(&sender, "foreign-strategy", "the credentials are bound to another strategy")
                 .await;
@@ -300,6 +321,7 @@ impl StrategyBridge {
         attached: AttachedStrategy,
     ) -> io::Result<()> {
         let RequestSender { name, address, epoch } = sender;
+        self.line.on_process();
         let (parts, reference) = ServerMessage::from_reference(&attached.reference);
         let welcome = ServerMessage::Welcome {
             id: attached.identity.id,
@@ -328,7 +350,7 @@ impl StrategyBridge {
                 let before =
                     self.processes.insert(name.clone(), StrategyProcess::new(attached, epoch, address.clone()));
                 if let Some(before) = before.filter(|before| before.address != address) {
-                    self.drain_queue(delivery_queue(&name, &before.address)).await?;
+                    self.drain_queue(delivery(&name, &before.address)).await?;
                 }
                 vec![]
             }
@@ -349,9 +371,9 @@ impl StrategyBridge {
     /// Sends queued messages of a process as far as its window allows.
     async fn flush(&mut self, name: &Text) -> io::Result<()> {
         let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
-        let queue = delivery_queue(name, &member.address);
+        let queue = delivery(name, &member.address);
         while let Some(envelope) = member.next_envelope() {
-            self.client.send_to(&queue, envelope).await?;
+            self.line.send(&queue, envelope).await?;
         }
         Ok(())
     }
@@ -359,31 +381,35 @@ impl StrategyBridge {
     async fn reject_attach(&mut self, sender: &RequestSender, code: &str, text: &str) -> io::Result<()> {
         let message = ServerMessage::HelloRejected { code: code.into(), text: text.into() };
         let envelope = message.into_bytes(sender.epoch, 1);
-        self.client.send_to(&delivery_queue(&sender.name, &sender.address), envelope).await
+        self.line.send(&delivery(&sender.name, &sender.address), envelope).await
     }
 
     /// Messages for a replaced process are dropped, now and when its connection returns more.
-    async fn drain_queue(&mut self, queue: String) -> io::Result<()> {
-        self.client.subscribe(&queue, &queue).await?;
+    async fn drain_queue(&mut self, queue: BusChannel) -> io::Result<()> {
+        self.line.drain(&queue).await?;
         self.stale_queues.push_back(queue);
         if self.stale_queues.len() > STALE_QUEUES_MAX
             && let Some(oldest) = self.stale_queues.pop_front()
         {
-            self.client.unsubscribe(&oldest).await?;
+            self.line.end_drain(&oldest).await?;
         }
         Ok(())
     }
 }
 
-/// A connection to the broker, retried until there is one.
-async fn open(connect: &impl Fn() -> DuplexStream, backoff: &mut ReconnectBackoff) -> StompClient<DuplexStream> {
+/// A connection, retried until there is one.
+async fn open(transport: &BridgeTransport, backoff: &mut ReconnectBackoff) -> BusLine<DuplexStream> {
     loop {
-        match StompClient::connect(connect(), None).await {
+        match transport.connect().await {
             Ok(line) => return line,
-            Err(error) => info!(%error, "broker rejected the strategy bridge; retrying"),
+            Err(error) => warn!(%error, "strategy processes can't be served now; retrying"),
         }
         sleep(backoff.next_pause()).await;
     }
+}
+
+fn delivery(strategy: &Text, address: &Text) -> BusChannel {
+    BusChannel::Delivery { strategy: strategy.clone(), address: address.clone() }
 }
 
 fn refusal(code: &str, text: &str) -> protocol::CommandRefusal {

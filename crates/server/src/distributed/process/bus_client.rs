@@ -10,7 +10,6 @@ use domain::command::StrategyPhase;
 use domain::{Bar, Event, PublishedEvent, ReferenceData, ReferenceUpdate};
 use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequestBody};
 use runtime::strategies::{LinkLost, StrategyDelivery};
-use stomp::{StompCommand, StompFrame};
 use strategy::{CommandRejection, StrategyIdentity};
 use tokio::sync::mpsc;
 use tokio::time::{interval, sleep};
@@ -18,9 +17,10 @@ use tokio::time::{interval, sleep};
 use super::current_run::{CurrentRun, StrategyRun};
 use super::link_state::{LinkEvent, LinkState};
 use super::remote_link::{OutgoingItem, OutgoingPayload};
-use super::server_connection::{FrameSource, ProcessIdentity, ServerConnection, source_of};
+use super::server_connection::{ProcessIdentity, ServerConnection};
 use super::server_time::ServerTime;
 use super::unanswered::UnansweredRequests;
+use crate::distributed::bus_line::{BusItem, BusMessage, BusSource};
 use crate::distributed::process::duplicates::{DuplicateFilter, PhaseNotice};
 use crate::distributed::stomp_client::ReconnectBackoff;
 use crate::distributed::{ALREADY_RUNNING, build};
@@ -73,7 +73,7 @@ enum ConnectionEnd {
 impl From<io::Error> for ConnectionEnd {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::PermissionDenied => Self::Final(LinkLost(format!("the broker refused: {error}"))),
+            io::ErrorKind::PermissionDenied => Self::Final(LinkLost(format!("refused: {error}"))),
             _ => Self::Connection(error),
         }
     }
@@ -213,7 +213,7 @@ impl BusClient {
         let mut deadlines = interval(DEADLINES_EVERY);
         loop {
             tokio::select! {
-                frame = connection.next() => self.on_frame(&frame?, connection).await?,
+                item = connection.next() => self.on_item(item?, connection).await?,
                 item = self.queues.queued.recv() => match item {
                     Some(item) => self.send_item(item, connection).await?,
                     None => return Ok(()),
@@ -268,26 +268,27 @@ impl BusClient {
         Ok(connection.send(request).await?)
     }
 
-    async fn on_frame(&mut self, frame: &StompFrame, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
-        if frame.command != StompCommand::Message {
-            let text = frame.headers.get("message").unwrap_or_default();
-            let text = format!("the broker says {}: {text}", frame.command.name());
+    async fn on_item(&mut self, item: BusItem, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        let message = match item {
+            BusItem::Message(message) => message,
             // A client that was never accepted is not accepted by a retry.
-            return Err(if self.run.is_none() { lost(login_error(&text)) } else { io::Error::other(text).into() });
-        }
-        match source_of(frame) {
-            FrameSource::Own => self.on_own_frame(frame, connection).await,
-            FrameSource::Prices => {
-                self.on_price(frame);
+            BusItem::Rejected(text) if self.run.is_none() => return Err(lost(login_error(&text))),
+            BusItem::Rejected(text) => return Err(io::Error::other(text).into()),
+        };
+        match message.source {
+            BusSource::Own => self.on_own_message(&message, connection).await,
+            BusSource::Prices => {
+                self.on_price(&message);
                 Ok(())
             }
-            FrameSource::GenericEvents => self.on_generic_event(frame),
+            BusSource::GenericEvents => self.on_generic_event(&message),
+            BusSource::Requests | BusSource::Stale => Ok(()),
         }
     }
 
-    async fn on_own_frame(
+    async fn on_own_message(
         &mut self,
-        frame: &StompFrame,
+        frame: &BusMessage,
         connection: &mut ServerConnection,
     ) -> Result<(), ConnectionEnd> {
         if let Some(message) = connection.accept(&frame.body)? {
@@ -301,14 +302,14 @@ impl BusClient {
         Ok(())
     }
 
-    fn on_price(&self, frame: &StompFrame) {
+    fn on_price(&self, frame: &BusMessage) {
         let Some(event) = wire::decode_topics::market_data(&frame.body) else { return };
         if let Some(run) = self.run.as_ref().filter(|run| run.wants(&event)) {
             run.deliver_price(self.published(frame, event));
         }
     }
 
-    fn on_generic_event(&self, frame: &StompFrame) -> Result<(), ConnectionEnd> {
+    fn on_generic_event(&self, frame: &BusMessage) -> Result<(), ConnectionEnd> {
         match wire::decode_topics::generic_event(&frame.body, &self.reference) {
             Some(event) => {
                 self.deliver(StrategyDelivery::Event(self.published(frame, Event::Generic(Arc::new(event)))))
@@ -317,9 +318,8 @@ impl BusClient {
         }
     }
 
-    fn published(&self, frame: &StompFrame, event: Event) -> PublishedEvent {
-        let sequence = frame.headers.get("sequence").and_then(|sequence| sequence.parse().ok()).unwrap_or(0);
-        PublishedEvent { sequence, at: self.time.now(), event }
+    fn published(&self, frame: &BusMessage, event: Event) -> PublishedEvent {
+        PublishedEvent { sequence: frame.sequence, at: self.time.now(), event }
     }
 
     async fn handle(&mut self, message: ServerMessage, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {

@@ -13,8 +13,9 @@ use tokio::sync::mpsc;
 use super::bus_client::{BusClient, ClientQueues};
 use super::current_run::StrategyRun;
 use super::remote_link::{OutgoingItem, OutgoingPayload};
-use super::server_connection::ProcessIdentity;
+use super::server_connection::{ProcessIdentity, ProcessTransport};
 use super::server_time::ServerTime;
+use crate::distributed::nats_file::NatsBusConfig;
 
 /// Items of the strategy that are not sent yet.
 const OUTGOING_QUEUE_MAX: usize = 8_192;
@@ -35,11 +36,20 @@ impl BusHandle {
         token: Option<String>,
         takes_over: bool,
     ) -> io::Result<Self> {
+        Self::over(ProcessTransport::Broker { broker: Arc::new(broker), token }, strategy, takes_over)
+    }
+
+    /// As [`Self::connect`], over NATS. The login of the NATS servers says who it is.
+    pub fn connect_nats(config: NatsBusConfig, strategy: Text, takes_over: bool) -> io::Result<Self> {
+        Self::over(ProcessTransport::Nats(config), strategy, takes_over)
+    }
+
+    fn over(transport: ProcessTransport, strategy: Text, takes_over: bool) -> io::Result<Self> {
         let (begun, lives) = bounded(1);
         let (said, waiting) = mpsc::channel(OUTGOING_QUEUE_MAX);
         let time = ServerTime::new();
         let address = format!("{:x}-{:x}", time.now().0, std::process::id());
-        let process = ProcessIdentity { broker: Arc::new(broker), strategy, address, token };
+        let process = ProcessIdentity { transport, strategy, address };
         let queues = ClientQueues { runs: begun, outgoing: said.downgrade(), queued: waiting };
         let client = BusClient::new(process, takes_over, time.clone(), queues);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -12,6 +12,7 @@ use super::bus_handle::BusHandle;
 use super::current_run::StrategyRun;
 use crate::config::Config;
 use crate::config::sources::environment::TOKEN_VARIABLE;
+use crate::distributed::nats_file::NatsBusConfig;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::signals;
 
@@ -26,17 +27,18 @@ pub fn run(
     config: &Config,
     registry: &StrategyRegistry,
     name: &str,
-    server: &str,
+    server: Option<&str>,
     takes_over: bool,
 ) -> Result<(), ExitFailure> {
     let instance = instance(config, name)?;
-    // An unreachable server is reported at once.
-    broker_address(server)?;
-    let asked = server.to_owned();
-    let broker = move || broker_address(&asked).map_err(std::io::Error::other);
-    let token = std::env::var(TOKEN_VARIABLE).ok();
-    let cannot = |error: std::io::Error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}"));
-    let conversation = BusHandle::connect(broker, instance.name.clone(), token, takes_over).map_err(cannot)?;
+    let conversation = match (NatsBusConfig::of(config)?, server) {
+        (Some(nats), _) => BusHandle::connect_nats(nats, instance.name.clone(), takes_over).map_err(cannot)?,
+        (None, Some(server)) => connect_to_broker(server, &instance, takes_over)?,
+        (None, None) => {
+            let reason = "--server must name the server, because strategies.nats names no file";
+            return Err(ExitFailure::new(Exit::Refused, reason));
+        }
+    };
     let leave = conversation.sender();
     signals::on_stop(move || leave(StrategyRequestBody::Exit)).map_err(cannot)?;
     while let Some(life) = conversation.next_run() {
@@ -54,6 +56,19 @@ pub fn run(
     }
     let LinkLost(reason) = conversation.close();
     Err(ExitFailure::new(Exit::Failed, format!("strategy {name}: {reason}")))
+}
+
+fn cannot(error: std::io::Error) -> ExitFailure {
+    ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}"))
+}
+
+fn connect_to_broker(server: &str, instance: &StrategyConfig, takes_over: bool) -> Result<BusHandle, ExitFailure> {
+    // An unreachable server is reported at once.
+    broker_address(server)?;
+    let asked = server.to_owned();
+    let broker = move || broker_address(&asked).map_err(std::io::Error::other);
+    let token = std::env::var(TOKEN_VARIABLE).ok();
+    BusHandle::connect(broker, instance.name.clone(), token, takes_over).map_err(cannot)
 }
 
 fn fail(conversation: BusHandle, run: u64, reason: String) -> Result<(), ExitFailure> {

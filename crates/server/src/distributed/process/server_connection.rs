@@ -7,38 +7,51 @@ use std::time::Duration;
 use domain::command::ReferenceChange;
 use domain::{Bar, Text};
 use runtime::strategies::protocol::{self, ServerEnvelope, ServerMessage, StrategyRequest, StrategyRequestBody};
-use stomp::StompFrame;
 use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
 
+use crate::distributed::bus_line::{BusChannel, BusItem, BusLine};
+use crate::distributed::nats_file::NatsBusConfig;
+use crate::distributed::nats_line::NatsLine;
 use crate::distributed::stomp_client::StompClient;
-use crate::distributed::{REQUESTS, delivery_queue};
 
-const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Longer than a server may be silent, which is the better reason.
+const CONNECT_MAX: Duration = Duration::from_secs(8);
 
 /// Locates the broker; blocks.
 pub(crate) type BrokerLocator = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
+/// How a strategy process reaches the server.
+pub(crate) enum ProcessTransport {
+    Broker { broker: BrokerLocator, token: Option<String> },
+    Nats(NatsBusConfig),
+}
+
 /// A strategy process, as it shows itself to the server.
 pub(crate) struct ProcessIdentity {
-    pub(crate) broker: BrokerLocator,
+    pub(crate) transport: ProcessTransport,
     pub(crate) strategy: Text,
     /// Unique to this process.
     pub(crate) address: String,
-    pub(crate) token: Option<String>,
 }
 
-/// What a frame carries.
-pub(crate) enum FrameSource {
-    Own,
-    Prices,
-    GenericEvents,
+impl ProcessTransport {
+    async fn connect(&self) -> io::Result<BusLine<TcpStream>> {
+        match self {
+            Self::Broker { broker, token } => {
+                let broker = broker.clone();
+                let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
+                stream.set_nodelay(true)?;
+                Ok(BusLine::Broker(StompClient::connect(stream, token.as_deref()).await?))
+            }
+            Self::Nats(config) => Ok(BusLine::Nats(Box::new(NatsLine::of_process(config).await?))),
+        }
+    }
 }
 
 pub(crate) struct ServerConnection {
-    line: StompClient<TcpStream>,
+    line: BusLine<TcpStream>,
     strategy: Text,
     address: Text,
     epoch: u64,
@@ -54,33 +67,26 @@ pub(crate) struct ServerConnection {
 impl ServerConnection {
     /// Messages of another epoch are left over from an older connection.
     pub(crate) async fn open(process: &ProcessIdentity, epoch: u64) -> io::Result<Self> {
-        let connecting = async {
-            let broker = process.broker.clone();
-            let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
-            stream.set_nodelay(true)?;
-            StompClient::connect(stream, process.token.as_deref()).await
-        };
-        let line = timeout(CONNECT_MAX, connecting).await.map_err(io::Error::other)??;
+        let line = timeout(CONNECT_MAX, process.transport.connect()).await.map_err(io::Error::other)??;
         let (strategy, address) = (process.strategy.clone(), process.address.as_str().into());
         let (ack_policy, changes, history) = (AckPolicy::default(), vec![], vec![]);
         Ok(Self { line, strategy, address, epoch, number: 0, ack_policy, changes, history })
     }
 
     pub(crate) async fn subscribe(&mut self) -> io::Result<()> {
-        self.line.subscribe("own", &delivery_queue(&self.strategy, &self.address)).await?;
-        self.line.subscribe("prices", &format!("/topic/{SHARED_MARKET_DATA}")).await?;
-        self.line.subscribe("events", &format!("/topic/{SHARED_GENERIC_EVENT}")).await
+        self.line.attend(&self.strategy, &self.address).await
     }
 
-    /// The next frame. Cancel safe.
-    pub(crate) async fn next(&mut self) -> io::Result<StompFrame> {
+    /// The next message. Cancel safe.
+    pub(crate) async fn next(&mut self) -> io::Result<BusItem> {
         self.line.next().await
     }
 
     pub(crate) async fn send(&mut self, body: StrategyRequestBody) -> io::Result<()> {
         let (strategy, address) = (self.strategy.clone(), self.address.clone());
+        let channel = BusChannel::Request { strategy: strategy.clone() };
         let request = StrategyRequest { strategy, epoch: self.epoch, body, address };
-        self.line.send_to(REQUESTS, protocol::encode(request)).await
+        self.line.send(&channel, protocol::encode(request)).await
     }
 
     /// The message of an envelope; none where it was received before.
@@ -108,14 +114,6 @@ impl ServerConnection {
     /// of them.
     pub(crate) fn acknowledgement(&mut self, bytes: usize) -> Option<StrategyRequestBody> {
         self.ack_policy.is_ack_due(bytes).then_some(StrategyRequestBody::Ack { number: self.number })
-    }
-}
-
-pub(crate) fn source_of(frame: &StompFrame) -> FrameSource {
-    match frame.headers.get("subscription") {
-        Some("own") => FrameSource::Own,
-        Some("prices") => FrameSource::Prices,
-        _ => FrameSource::GenericEvents,
     }
 }
 
