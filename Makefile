@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui kill-fix fix-depth flip-bits
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench bench-screens lint build doc setup node ui kill-fix fix-depth flip-bits
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -162,6 +162,9 @@ test-rust: ## every other test, the end-to-end stories included
 	else \
 	  cargo test --workspace --lib --bins --tests --no-fail-fast; \
 	fi
+
+bench-screens: build ## screens at two followers of a cluster: CPU of the leader for an order, with and without them (SCREENS=, ORDERS=)
+	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),2000) cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
 
 bench: setup build ## measure the trading core against its aims, the matching engine beside its peers, the journal alone
 	cargo run --release -p runtime --example bench

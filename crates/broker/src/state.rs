@@ -1,10 +1,12 @@
 //! Broker state: everything that connections share.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use access::Access;
 use bus::Bus;
+use domain::{ReferenceData, SecurityId};
 use net::ConnectionLimiter;
 use stomp::lanes::{OutboundLanes, Rate};
 use stomp::session::StompRules;
@@ -117,6 +119,16 @@ impl BrokerMonitor {
     /// Age of the oldest unpublished event. It never blocks, also where the broker is stalled.
     pub fn oldest_event(&self) -> Option<Duration> {
         self.0.upgrade().map(|broker| broker.oldest_event())
+    }
+
+    /// Counts changes of subscriptions; `None` where the broker has ended.
+    pub fn subscription_changes(&self) -> Option<u64> {
+        self.0.upgrade().map(|broker| broker.hub.lock().subscription_changes)
+    }
+
+    /// Securities whose prices some client subscribes to; none where the broker has ended.
+    pub fn wanted_prices(&self, reference: &ReferenceData) -> BTreeSet<SecurityId> {
+        self.0.upgrade().map(|broker| broker.hub.wanted_prices(reference)).unwrap_or_default()
     }
 
     /// `None` where the broker has ended.

@@ -10,6 +10,7 @@ pub mod strategies;
 
 pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts};
 pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
+pub use follower::price_demand::{PriceDemand, QueriedPrices};
 pub use journal_records::resigned_epoch;
 pub use live::snapshot_schedule::SnapshotSchedule;
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};

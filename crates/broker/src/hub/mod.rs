@@ -9,12 +9,13 @@ pub(crate) mod no_local;
 pub(crate) mod outbound_queue;
 pub(crate) mod memory_budget;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use access::AccessGrant;
 use domain::command::GenericEvent;
-use domain::{Event, PublishedEvent, ReferenceData};
+use domain::{Event, PublishedEvent, ReferenceData, SecurityId};
 use parking_lot::{Mutex, MutexGuard};
 use stomp::lanes::{Broadcast, SubscriptionDelivery};
 use stomp::session::{Publication, Subscription, SubscriptionKey};
@@ -35,7 +36,10 @@ use crate::hub::queue_dispatcher::QueueDispatcher;
 use crate::hub::strategy_bus::StrategyBus;
 use crate::limits::{BrokerLimits, EVENTS_PER_LOCK};
 use crate::metrics::BrokerMetrics;
-use crate::translate::headers;
+use crate::translate::{headers, topic_of};
+
+/// Topics that carry prices of a security, by its id.
+const PRICE_ROOTS: [&str; 3] = ["tick", "trade", "order-book"];
 
 pub(crate) struct Hub(Mutex<HubState>);
 
@@ -51,6 +55,8 @@ pub(crate) struct HubState {
     recent: RecentEvents,
     message_ids: MessageIds,
     budget: MemoryBudget,
+    /// Counts changes of what is subscribed.
+    pub(crate) subscription_changes: u64,
     /// Number of broadcasts.
     broadcasts: u64,
     /// Number of published events.
@@ -82,6 +88,7 @@ impl Hub {
             recent: RecentEvents::default(),
             message_ids: numbers,
             budget,
+            subscription_changes: 0,
             broadcasts: 0,
             published: 0,
             sequence: 0,
@@ -166,6 +173,22 @@ impl Hub {
             queue_bytes: waiting + queued,
             ..BrokerMetrics::default()
         }
+    }
+
+    /// Securities that have a topic of prices with subscribers.
+    pub(crate) fn wanted_prices(&self, reference: &ReferenceData) -> BTreeSet<SecurityId> {
+        let mut state = self.lock();
+        let roots: Vec<_> = PRICE_ROOTS.into_iter().filter(|root| state.tree.may_have_subscribers(root)).collect();
+        if roots.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut is_wanted = |security: SecurityId| {
+            roots.iter().any(|root| {
+                let topic = topic_of(&format!("{root}.{security}"));
+                topic.is_some_and(|topic| state.tree.subscribers(&topic).next().is_some())
+            })
+        };
+        reference.securities.keys().copied().filter(|security| is_wanted(*security)).collect()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, HubState> {
@@ -265,6 +288,7 @@ impl HubState {
         id: ConnectionId,
         subscription: Subscription,
     ) -> Result<SubscriptionStart, String> {
+        self.subscription_changes += 1;
         let since = self.broadcasts;
         let snapshots = if subscription.snapshot {
             SubscriptionSnapshot::for_subscription(&subscription, self.published, since)
@@ -329,6 +353,7 @@ impl HubState {
     pub(crate) fn unsubscribe(&mut self, id: ConnectionId, key: SubscriptionKey) {
         let ended = self.connections.get_mut(id).and_then(|entry| entry.remove(key));
         let Some((subscription, unused)) = ended else { return };
+        self.subscription_changes += 1;
         for pattern in &unused {
             self.tree_of(pattern).unsubscribe(pattern, id);
         }
@@ -377,6 +402,7 @@ impl HubState {
     /// Removes the connection in one step.
     pub(crate) fn remove_connection(&mut self, id: ConnectionId) {
         let Some(entry) = self.connections.remove_connection(id) else { return };
+        self.subscription_changes += 1;
         for pattern in entry.topics.keys() {
             self.tree_of(pattern).unsubscribe(pattern, id);
         }

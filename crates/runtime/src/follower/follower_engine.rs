@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use bus::reply::Reply;
 use bus::{Catalogue, EventFeed};
-use domain::{Event, PublishedEvent, Query, Timestamp};
-use engine::Engine;
+use domain::command::MarketData;
+use domain::query::Answer;
+use domain::{Event, Input, PriceGap, PublishedEvent, Query, Sequenced, Timestamp};
+use engine::{Engine, Outbox};
 use storage::journal::{self, JournalEntry, JournalReader, SealedFrame};
 use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
@@ -29,6 +31,8 @@ pub struct FollowerParts {
     pub event_sink: EventSink,
     pub snapshot_schedule: SnapshotSchedule,
     pub build: String,
+    /// Whether the journal has prices.
+    pub journal_ticks: bool,
 }
 
 pub struct FollowerEngine {
@@ -37,6 +41,8 @@ pub struct FollowerEngine {
     parts: FollowerParts,
     unsaved: UnsavedInputs,
     snapshot_writer: SnapshotWriter,
+    /// Whether its bars are those of the leader: the journal has every price.
+    has_bars: bool,
 }
 
 /// Why a follower's engine cannot go on.
@@ -57,7 +63,8 @@ impl FollowerEngine {
         parts.catalogue.replace(engine.reference().clone());
         let snapshot_writer = SnapshotWriter::new(parts.snapshots.clone(), parts.build.clone());
         let unsaved = UnsavedInputs::new(recovered.replayed, recovered.at);
-        let mut follower = Self { engine, recovered, parts, unsaved, snapshot_writer };
+        let has_bars = parts.journal_ticks;
+        let mut follower = Self { engine, recovered, parts, unsaved, snapshot_writer, has_bars };
         follower.tell_applied();
         follower
     }
@@ -112,6 +119,26 @@ impl FollowerEngine {
         outcome
     }
 
+    /// A price of the leader. It changes nothing of trading, and the log does not have it. Bars are not made here: they would have only
+    /// what came while somebody wanted the prices.
+    pub fn apply_price(&mut self, at: Timestamp, data: MarketData) {
+        let mut out = Outbox::default();
+        // The leader's own prices may be stale too: with their values, and why.
+        let gap = match &data {
+            MarketData::Tick(tick) => tick.stale.map(|cause| (tick.security, tick.feed.clone(), cause)),
+            _ => None,
+        };
+        let gap = gap.map(|(security, feed, cause)| MarketData::Gap(PriceGap { security, feed, cause }));
+        let sequence = self.applied();
+        for data in [Some(data), gap].into_iter().flatten() {
+            // A price has no reply: its output is events.
+            let _ = self.engine.apply(&Sequenced { sequence, at, payload: Input::Market(data) }, &mut out);
+        }
+        for event in out.events.into_iter().filter(|event| !matches!(event, Event::Bar(_))) {
+            self.parts.feed.publish(&PublishedEvent { sequence, at, event });
+        }
+    }
+
     /// The digest of its state; none where the journal began under a build that did not keep it.
     pub fn digest(&self) -> Option<String> {
         let digest = self.recovered.digest.clone()?;
@@ -120,7 +147,11 @@ impl FollowerEngine {
 
     pub fn answer(&self, now: Timestamp, query: &Query) -> Reply {
         let sequence = self.applied();
-        Reply { sequence, outcome: self.engine.answer(now, sequence, query) }
+        let outcome = match query {
+            Query::Bars(..) if !self.has_bars => Ok(Answer::Bars(vec![])),
+            _ => self.engine.answer(now, sequence, query),
+        };
+        Reply { sequence, outcome }
     }
 
     fn write_snapshot_if_due(&mut self) {

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use bus::inbox::{InboxReceiver, RequestPayload};
+use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use engine::Engine;
 use storage::journal::{Journal, SealedFrame};
 
 use super::follower_engine::{FollowerEngine, FollowerError};
+use super::price_demand::PriceDemand;
 use crate::live::EngineClock;
 use crate::recovery::RecoveredState;
 
@@ -18,6 +19,12 @@ use crate::recovery::RecoveredState;
 const QUERIES_PER_TURN_MAX: usize = 128;
 /// The longest sleep, where nothing comes.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// The longest sleep while a question waits for prices.
+const SLEEP_WHILE_HELD: Duration = Duration::from_millis(5);
+/// So long a question waits for prices; then it is answered with what is known, and the state of that.
+const HOLD_MAX: Duration = Duration::from_secs(1);
+/// Questions that wait for prices; one more is answered at once.
+const HELD_MAX: usize = 1_024;
 
 /// What the reader of the log tells the loop, in the log's order.
 pub enum FollowerUpdate {
@@ -37,6 +44,14 @@ pub struct FollowerLoop {
     pub applied: Arc<AtomicU64>,
     pub data_folder: PathBuf,
     pub clock: EngineClock,
+    /// Shared with whoever gets the prices of the leader.
+    pub demand: Arc<PriceDemand>,
+}
+
+/// A question that waits for prices.
+struct HeldQuery {
+    until: Instant,
+    request: EngineRequest,
 }
 
 /// Why the loop ended.
@@ -57,10 +72,14 @@ pub struct LeadHandover {
 
 impl FollowerLoop {
     pub fn run(mut self) -> FollowerExit {
+        let mut held = Vec::new();
         loop {
-            self.wait();
+            self.wait(!held.is_empty());
             let update = match self.updates.try_recv() {
-                Ok(FollowerUpdate::Lead(journal)) => return self.lead(*journal),
+                Ok(FollowerUpdate::Lead(journal)) => {
+                    self.answer_all(held.drain(..).map(|held: HeldQuery| held.request));
+                    return self.lead(*journal);
+                }
                 Ok(FollowerUpdate::Frames(frames)) => frames.iter().try_for_each(|frame| self.engine.apply(frame)),
                 Ok(FollowerUpdate::MayLead(reply)) => {
                     // Whoever asked may have stopped.
@@ -77,27 +96,62 @@ impl FollowerLoop {
                 return FollowerExit::Failed(error);
             }
             self.applied.store(self.engine.applied(), Ordering::Release);
-            self.answer();
+            self.answer(&mut held);
         }
     }
 
-    fn wait(&self) {
+    fn wait(&self, has_held: bool) {
         let mut wakers = Select::new();
         wakers.recv(&self.updates);
         wakers.recv(self.inbox.requests.wake());
-        let sleep = if self.inbox.requests.is_empty() { SLEEP_MAX } else { Duration::ZERO };
-        // Both are looked at afterwards.
+        wakers.recv(&self.inbox.wake);
+        let sleep = if has_held { SLEEP_WHILE_HELD } else { SLEEP_MAX };
+        let sleep = if self.inbox.requests.is_empty() { sleep } else { Duration::ZERO };
+        // All are looked at afterwards.
         let _ = wakers.ready_timeout(sleep);
     }
 
     /// A command cannot be carried out here. Its caller is told that there is no answer; the interfaces refuse commands before.
-    fn answer(&mut self) {
+    fn answer(&mut self, held: &mut Vec<HeldQuery>) {
         let _ = self.inbox.requests.wake().try_recv();
+        // Who may be answered is known before the prices are taken: those that it waited for are among them.
+        let due = self.due_queries(held);
+        self.apply_prices();
+        self.answer_all(due.into_iter());
+    }
+
+    fn answer_all(&self, requests: impl Iterator<Item = EngineRequest>) {
         let now = (self.clock)();
-        for request in self.inbox.requests.take_batch(QUERIES_PER_TURN_MAX, |_| true) {
+        for request in requests {
             if let RequestPayload::Query(query) = &request.payload {
-                request.reply_to.send(self.engine.answer(now, query));
+                let reply = self.engine.answer(now, query);
+                request.reply_to.send(reply);
             }
+        }
+    }
+
+    fn due_queries(&self, held: &mut Vec<HeldQuery>) -> Vec<EngineRequest> {
+        let (now, demand) = (Instant::now(), &self.demand);
+        let is_due = |held: &mut HeldQuery| {
+            let RequestPayload::Query(query) = &held.request.payload else { return true };
+            held.until <= now || !demand.is_awaited(query)
+        };
+        let mut due: Vec<_> = held.extract_if(.., is_due).map(|held| held.request).collect();
+        for request in self.inbox.requests.take_batch(QUERIES_PER_TURN_MAX, |_| true) {
+            let waits = matches!(&request.payload, RequestPayload::Query(query) if self.demand.note(query, now));
+            match waits && held.len() < HELD_MAX {
+                true => held.push(HeldQuery { until: now + HOLD_MAX, request }),
+                false => due.push(request),
+            }
+        }
+        due
+    }
+
+    fn apply_prices(&mut self) {
+        let _ = self.inbox.wake.try_recv();
+        let now = (self.clock)();
+        for data in self.inbox.drain_prices() {
+            self.engine.apply_price(now, data);
         }
     }
 

@@ -156,7 +156,9 @@ fn asked_to_lead(frames: Vec<SealedFrame>) -> (bool, FollowerExit) {
     drop(sender);
     let data_folder = follower.folder.path().to_owned();
     let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let exit = FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock }.run();
+    let exit =
+        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() }
+            .run();
     (applied.recv().is_ok(), exit)
 }
 
@@ -184,8 +186,15 @@ fn a_loop_answers_from_what_is_applied_and_hands_over_when_the_process_leads() {
     let (sender, updates) = unbounded();
     let (applied, data_folder) = (Arc::<AtomicU64>::default(), follower.folder.path().to_owned());
     let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let following =
-        FollowerLoop { engine, inbox, updates, applied: applied.clone(), data_folder: data_folder.clone(), clock };
+    let following = FollowerLoop {
+        engine,
+        inbox,
+        updates,
+        applied: applied.clone(),
+        data_folder: data_folder.clone(),
+        clock,
+        demand: Arc::default(),
+    };
     let thread = thread::spawn(move || following.run());
     let (proven, unproven) = frames.split_at(frames.len() - 1);
     sender.send(FollowerUpdate::Frames(proven.to_vec())).unwrap();
@@ -219,6 +228,7 @@ fn a_follower_stops_when_nobody_reads_the_log_any_more() {
     drop(sender);
     let data_folder = follower.folder.path().to_owned();
     let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let following = FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock };
+    let following =
+        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() };
     assert!(matches!(following.run(), FollowerExit::Stopped));
 }

@@ -29,6 +29,8 @@ pub(crate) struct TestCluster {
     standby: u8,
     /// Where members reach the NATS servers, where that is not directly.
     pub(crate) lines: BTreeMap<&'static str, Vec<CuttableProxy>>,
+    /// A member that may not lead.
+    pub(crate) copy: Option<&'static str>,
 }
 
 impl TestCluster {
@@ -40,7 +42,7 @@ impl TestCluster {
         let folder = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(folder.path());
         let ports = members.iter().copied().zip(free_ports(members.len())).collect();
-        Self { lab, nats, ports, folder, standby, lines: BTreeMap::new() }
+        Self { lab, nats, ports, folder, standby, lines: BTreeMap::new(), copy: None }
     }
 
     /// Each member has lines of its own to the NATS servers, which a test can cut.
@@ -78,11 +80,12 @@ impl TestCluster {
         let file = PathBuf::from(self.file(member));
         let members: String = self.ports.keys().map(|name| format!("{name} = \"{}\"\n", self.address(name))).collect();
         let text = format!(
-            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\nstandby = {}\n\
+            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\nstandby = {}\neligible = {}\n\
              [members]\n{members}[timing]\ndigestMillis = 1000\n",
             self.servers_of(member),
             self.nats.monitors(),
             self.standby,
+            self.copy != Some(member),
         );
         fs::write(&file, text).unwrap();
         let launch = self.lab.launch.clone().on_folder(&self.data(member)).with_cluster(&file);
@@ -158,7 +161,7 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     let (of_leader, of_follower) = (told(leader), told(follower));
     let promised = metrics::promises();
     let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
-    assert_eq!(names.len(), 12);
+    assert_eq!(names.len(), 16);
     names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
     let values = [("rialto_cluster_leader", 1, 0), ("rialto_cluster_lease", 1, 0), ("rialto_cluster_epoch", 2, 2)];
     for (name, of_the_leader, of_the_follower) in values {

@@ -7,8 +7,8 @@ use crate::binance::{BITCOIN, order_of, place_when_priced, resting, wait_for_ses
 use crate::cluster::{TestCluster, wait_for_health};
 use crate::test_platform::{TraderClient, with_id};
 
-/// What a member says of itself, and prices, which only the leader has. Each is named in docs/cluster.md.
-const OWN: [&str; 14] = [
+/// What a member says of itself, and bars, which only the leader has. Each is named in docs/cluster.md.
+const OWN: [&str; 12] = [
     "/asyncapi.json",
     "/health/cluster",
     "/health/leader",
@@ -21,8 +21,6 @@ const OWN: [&str; 14] = [
     "/rest/fix/sessions",
     "/rest/log",
     "/rest/marketdata/bar",
-    "/rest/marketdata/book",
-    "/rest/marketdata/tick",
 ];
 
 /// A path of the description, with something that is there.

@@ -17,6 +17,8 @@ mod cluster_standby;
 mod cluster_forwarding;
 mod cluster_fix;
 mod cluster_reads;
+mod cluster_prices;
+mod cluster_screens;
 mod cluster_series;
 mod http_behaviour;
 mod control;

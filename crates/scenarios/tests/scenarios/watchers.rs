@@ -38,7 +38,7 @@ impl<S: Read + Write> TopicWatcher<S> {
         self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
     }
 
-    fn frame(&mut self) -> String {
+    pub(crate) fn frame(&mut self) -> String {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == 0) {
                 let frame: Vec<u8> = self.unread.drain(..=end).take(end).collect();
@@ -69,14 +69,21 @@ impl<S: Read + Write> TopicWatcher<S> {
     }
 }
 
+impl TopicWatcher<WebSocket> {
+    /// For one that only reads on.
+    pub(crate) fn into_socket(self) -> TcpStream {
+        self.stream.stream
+    }
+}
+
 /// STOMP over the WebSocket of the HTTP port.
-struct WebSocket {
+pub(crate) struct WebSocket {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
 impl WebSocket {
-    fn open(address: SocketAddr) -> Self {
+    pub(crate) fn open(address: SocketAddr) -> Self {
         let mut stream = patient(address);
         let wish = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13";
         let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";

@@ -14,6 +14,7 @@ use ring::digest::{SHA256, digest};
 use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
+use super::price_feed::SharedCounters;
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// A follower that has not been at the end of the log for longer is not ready.
@@ -41,6 +42,8 @@ pub struct ClusterState {
     pub(crate) timing: ClusterTiming,
     /// Of this process, as a leader.
     pub(crate) replication: Arc<ReplicationStatus>,
+    /// Of prices between members.
+    pub(crate) prices: SharedCounters,
     known: Mutex<KnownCluster>,
 }
 
@@ -70,6 +73,7 @@ impl ClusterState {
             replication: Arc::new(
                 ReplicationStatus::with_standbys(config.standby).with_trimming(trim_settings(config)),
             ),
+            prices: SharedCounters::default(),
             known: Mutex::new(KnownCluster::begin()),
         }))
     }

@@ -15,6 +15,8 @@ pub mod cluster_state;
 pub mod log_connection;
 /// Commands from followers to the leader.
 pub(crate) mod command_forwarding;
+/// Prices from the leader to its followers.
+pub(crate) mod price_feed;
 /// The data folder of a member, outside of the cluster.
 pub(crate) mod member_folder;
 /// A log that begins anew.

@@ -9,7 +9,7 @@ use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
 use crossbeam_channel::{Receiver, bounded, select};
 use replication_nats::MemberRequests;
-use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts};
+use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, PriceDemand};
 use storage::ReadModel;
 use tracing::info;
 use web::WebServices;
@@ -30,7 +30,8 @@ use crate::cluster::cluster_state::ClusterState;
 use crate::cluster::command_forwarding::LeaderLink;
 use crate::cluster::log_connection;
 use crate::cluster::log_member::{FRAME_BATCHES_MAX, LogMember, MemberTask};
-use crate::config::Config;
+use crate::cluster::price_feed::{self, PriceRoute, PriceThread};
+use crate::config::{Config, JournalTicks};
 use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
@@ -66,10 +67,12 @@ pub(super) fn follow(
     let engine = FollowerEngine::new(state, bus.parts(config, &storage));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
     let servers = FollowerServers::open(config, context, (&storage, &bus), (cluster, &requests), metrics)?;
+    let prices = follow_prices(config, file, (&bus, &servers), cluster)?;
     let server_file = ServerFile::write(context.data_dir.lock.folder(), &servers.endpoints)?;
     start_context::print_ready_line(&servers.endpoints)?;
     info!("following; serving on {}", servers.web);
     let exit = threads.wait(&context.stopped, cluster);
+    drop(prices);
     drop(server_file);
     let Some(core) = finish(exit?, storage)? else {
         servers.close();
@@ -81,9 +84,33 @@ pub(super) fn follow(
     Ok(Some(Followed { core, servers, requests }))
 }
 
+/// Where the journal has prices, they come with it.
+fn follow_prices(
+    config: &Config,
+    file: &ClusterConfig,
+    (bus, servers): (&FollowerBus, &FollowerServers),
+    cluster: &ClusterState,
+) -> Result<Option<PriceThread>, ExitFailure> {
+    if config.journal_ticks == JournalTicks::All {
+        return Ok(None);
+    }
+    let parts = price_feed::follower::PriceFollowerParts {
+        member: file.member.as_str().into(),
+        bus: bus.bus.clone(),
+        topics: servers.topics.monitor(),
+        demand: bus.demand.clone(),
+        counters: cluster.prices.clone(),
+    };
+    price_feed::follower::start(PriceRoute::of(file), parts).map(Some).map_err(|error| failed(&error))
+}
+
 fn finish(exit: FollowerExit, storage: FollowerStorage) -> Result<Option<Core>, ExitFailure> {
     match exit {
-        FollowerExit::Leads(handover) => Ok(Some(storage.into_core(*handover))),
+        FollowerExit::Leads(handover) => {
+            // Prices of the last leader that came late are no prices of this one's venues.
+            drop(handover.inbox.drain_prices());
+            Ok(Some(storage.into_core(*handover)))
+        }
         FollowerExit::Stopped => {
             storage.read_model.stop()?;
             info!("stopped in order");
@@ -104,6 +131,7 @@ fn failed(error: &dyn std::fmt::Display) -> ExitFailure {
 struct FollowerBus {
     bus: Bus,
     applied: Arc<AtomicU64>,
+    demand: Arc<PriceDemand>,
 }
 
 /// What a follower has applied is durable: it was in its journal, synced, before.
@@ -125,7 +153,7 @@ impl FollowerBus {
             history: storage.read_model.clone(),
             journal: Arc::new(AppliedSequence(applied.clone())),
         };
-        Self { bus, applied }
+        Self { bus, applied, demand: Arc::default() }
     }
 
     fn parts(&self, config: &Config, storage: &FollowerStorage) -> FollowerParts {
@@ -140,6 +168,7 @@ impl FollowerBus {
             event_sink: Box::new(move |through, events| read_model.append(through, events)),
             snapshot_schedule: super::engine_thread::snapshot_schedule(config),
             build: env!("CARGO_PKG_VERSION").into(),
+            journal_ticks: config.journal_ticks == JournalTicks::All,
         }
     }
 }
@@ -170,6 +199,7 @@ impl FollowerThreads {
             applied: bus.applied.clone(),
             data_folder: storage.folder.clone(),
             clock: storage.clock.clone(),
+            demand: bus.demand.clone(),
         };
         let run = move || drop(end.send(following.run()));
         let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;

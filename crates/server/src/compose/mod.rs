@@ -46,7 +46,8 @@ use web::WebServices;
 use crate::cluster::cluster_file::ClusterConfig;
 use crate::cluster::cluster_state::ClusterState;
 use crate::cluster::command_forwarding::ForwardedCommands;
-use crate::config::{Config, HistoryStore};
+use crate::cluster::price_feed::{self, PriceRoute, PriceThread};
+use crate::config::{Config, HistoryStore, JournalTicks};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
@@ -93,7 +94,8 @@ pub fn serve_cluster(
         return Ok(());
     };
     cluster.watch_stop(context.stopped.clone()).map_err(no_thread)?;
-    let leader = ClusterLeader { cluster: cluster.clone(), follower, requests };
+    let prices = (config.journal_ticks != JournalTicks::All).then(|| PriceRoute::of(file));
+    let leader = ClusterLeader { cluster: cluster.clone(), follower, requests, prices };
     serve_core(config, registry, context, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
 }
 
@@ -104,6 +106,8 @@ struct ClusterLeader {
     follower: FollowerServers,
     /// The way to the other members.
     requests: MemberRequests,
+    /// Where prices go to followers; none where the journal has them.
+    prices: Option<PriceRoute>,
 }
 
 /// What lives in one data folder alone cannot be followed.
@@ -127,7 +131,7 @@ fn serve_core(
     core: Core,
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
-    let (leader, follower, requests) = split(leader);
+    let (leader, follower, requests, prices) = split(leader);
     let nats_bus = NatsBusConfig::of(config)?;
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
@@ -136,6 +140,7 @@ fn serve_core(
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
     let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
     leave_following(leader.as_deref().zip(follower), || !stopped.is_empty() || engine.has_ended());
+    let _prices = publish_prices(leader.as_deref().zip(prices), &engine.bus)?;
     let administration = Administration::open(config, &data_dir, &engine, audit)?;
     let access = administration.access.clone();
     let is_first_start = startup_commands::is_first_start(&engine.bus);
@@ -196,10 +201,12 @@ fn serve_core(
 /// A server that is alone has none of it.
 fn split(
     leader: Option<ClusterLeader>,
-) -> (Option<Arc<ClusterState>>, Option<FollowerServers>, Option<MemberRequests>) {
+) -> (Option<Arc<ClusterState>>, Option<FollowerServers>, Option<MemberRequests>, Option<PriceRoute>) {
     match leader {
-        Some(ClusterLeader { cluster, follower, requests }) => (Some(cluster), Some(follower), Some(requests)),
-        None => (None, None, None),
+        Some(ClusterLeader { cluster, follower, requests, prices }) => {
+            (Some(cluster), Some(follower), Some(requests), prices)
+        }
+        None => (None, None, None, None),
     }
 }
 
@@ -210,6 +217,13 @@ fn forwarded_commands(
 ) -> Result<Option<ForwardedCommands>, ExitFailure> {
     let serve = |(cluster, requests)| ForwardedCommands::serve(cluster, &requests, data_dir.clock.wall());
     leader.map(serve).transpose()
+}
+
+/// Prices for followers, from before the venues send the first.
+fn publish_prices(leader: Option<(&ClusterState, PriceRoute)>, bus: &Bus) -> Result<Option<PriceThread>, ExitFailure> {
+    let Some((cluster, route)) = leader else { return Ok(None) };
+    let epoch = cluster.view().epoch;
+    price_feed::publisher::start(route, epoch, bus.clone(), cluster.prices.clone()).map(Some).map_err(no_thread)
 }
 
 /// Those who ask are answered by the interfaces of before until the leader has the standbys that it needs.

@@ -33,7 +33,7 @@ use rest_load::RestLoad;
 
 const MEMBERS: [&str; 3] = ["a", "b", "c"];
 /// The venue's own limits are another test's.
-const LAB: [&str; 4] = [
+pub(crate) const LAB: [&str; 4] = [
     "limits.ordersPer10Seconds=1000000",
     "limits.ordersPerDay=100000000",
     "limits.requestWeightPerMinute=10000000",

@@ -18,6 +18,8 @@ const WAITING_HELP: &str = "Records that the leader and the log have, and too fe
 const ENTRIES_HELP: &str = "Entries of the replicated log, as its leader knows; 0 at a follower";
 const HELD_HELP: &str =
     "1 where the leader keeps more of the replicated log than its limits, for a member that has not read it";
+const PRICES_WANTED_HELP: &str = "Securities whose prices a follower gets, or a leader sends to followers";
+const PRICES_LOST_HELP: &str = "How often a follower lost the prices of the leader; they are stale then";
 const LEADS_HELP: &str = "Changes of the lead that this member has seen since it started";
 
 pub(super) struct ClusterCollector(pub(super) Arc<ClusterState>);
@@ -43,6 +45,15 @@ impl Collector for ClusterCollector {
             ("cluster_log_entries", ENTRIES_HELP, entries),
             ("cluster_trim_held", HELD_HELP, u64::from(is_held)),
         ];
+        let [sent, received, wanted, lost] = self.0.prices.values();
+        encode_gauge(&mut encoder, "cluster_prices_wanted", PRICES_WANTED_HELP, wanted)?;
+        for (name, help, value) in [
+            ("cluster_prices_sent", "Messages with prices that this member has sent to followers, as a leader", sent),
+            ("cluster_prices_received", "Messages with prices that this member has got from the leader", received),
+            ("cluster_prices_lost", PRICES_LOST_HELP, lost),
+        ] {
+            encode_counter(&mut encoder, name, help, value)?;
+        }
         for (name, help, value) in gauges {
             encode_gauge(&mut encoder, name, help, value)?;
         }

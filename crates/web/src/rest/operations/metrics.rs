@@ -57,6 +57,11 @@ fn media_type(headers: &HeaderMap) -> &'static str {
 }
 
 /// Current state of the engine.
+fn is_follower(state: &AppState) -> bool {
+    let view = state.services().health.cluster();
+    view.is_some_and(|view| view.role == bus::operations::ClusterRole::Follower)
+}
+
 #[derive(Debug, Default)]
 struct TradingGauges {
     open: Vec<Arc<Order>>,
@@ -77,10 +82,11 @@ impl TradingGauges {
             Query::DeadManTimers,
             Query::ReconciliationLags,
             Query::Breaks,
-            Query::Ticks(Default::default()),
         ];
+        // A follower gets prices of what somebody asks for: a look at its metrics must not ask.
+        let prices = (!is_follower(state)).then(|| Query::Ticks(Default::default()));
         let mut seen = Self::default();
-        for query in answers {
+        for query in answers.into_iter().chain(prices) {
             match state.query(query).await?.answer {
                 Answer::Orders(open) => seen.open = open,
                 Answer::Adapters(adapters) => seen.adapters = adapters,

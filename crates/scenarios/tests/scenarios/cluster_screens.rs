@@ -1,0 +1,140 @@
+//! Screens at the followers of a cluster, and what an order costs the leader with and without them: CPU time of its process, because the
+//! machine may have other work. `make bench-screens` runs it with 5,000.
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
+use serde_json::json;
+
+use crate::binance::{LabPlatform, place_when_priced, resting, wait_for_session};
+use crate::cluster::{TestCluster, wait_for_health};
+use crate::cluster_series::{LAB, number};
+use crate::test_platform::TraderClient;
+use crate::watchers::{TopicWatcher, WebSocket};
+
+/// What a screen shows all the time.
+const TOPICS: [&str; 3] = ["tick.>", "order-book.1", "order-status.>"];
+/// Clock ticks of `/proc` in a second.
+const TICKS_PER_SECOND: u64 = 100;
+/// Orders that rest before the first of them is cancelled.
+const RESTING: u64 = 8;
+/// Between two looks at all screens.
+const SWEEP_PAUSE: Duration = Duration::from_millis(100);
+
+/// Screens that read all that comes.
+struct Screens {
+    is_over: Arc<AtomicBool>,
+    bytes: Arc<AtomicU64>,
+    reader: JoinHandle<usize>,
+}
+
+impl Screens {
+    fn open(followers: &[&RunningServer], count: u64) -> Self {
+        let open = |place: usize| {
+            let follower = followers[place % followers.len()];
+            let socket = TopicWatcher::join(WebSocket::open(follower.address()), &TOPICS).into_socket();
+            socket.set_nonblocking(true).unwrap();
+            socket
+        };
+        let mut sockets: Vec<_> = (0..usize::try_from(count).unwrap()).map(open).collect();
+        let (is_over, bytes) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (stop, read) = (is_over.clone(), bytes.clone());
+        let reader = thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                sockets.retain_mut(|socket| drain(socket, &read));
+                thread::sleep(SWEEP_PAUSE);
+            }
+            sockets.len()
+        });
+        Self { is_over, bytes, reader }
+    }
+
+    /// How many are still connected, and the bytes that all have read.
+    fn close(self) -> (usize, u64) {
+        self.is_over.store(true, Ordering::Relaxed);
+        (self.reader.join().unwrap(), self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+/// Reads what is there; false where the connection has ended.
+fn drain(socket: &mut TcpStream, read: &AtomicU64) -> bool {
+    let mut bytes = [0; 65_536];
+    loop {
+        match socket.read(&mut bytes) {
+            Ok(0) => return false,
+            Ok(length) => drop(read.fetch_add(length as u64, Ordering::Relaxed)),
+            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// Clock ticks of a process, its own and those of the kernel for it.
+fn cpu_ticks(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<_> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// Orders that rest and are cancelled; no question is asked meanwhile, because it would cost the leader too. Returns microseconds of the leader's CPU for each.
+fn measure(what: &str, leader: &RunningServer, client: &mut HttpClient, orders: u64) -> u64 {
+    let (ticks, begun) = (cpu_ticks(leader.pid()), Instant::now());
+    for order in 0..orders + RESTING {
+        if order < orders {
+            let mut resting = resting(&format!("{what}-{order}"));
+            resting["quantity"] = json!("0.001");
+            client.place(&resting);
+        }
+        if let Some(last) = order.checked_sub(RESTING) {
+            let path = format!("/rest/execution/order/{what}-{last}");
+            assert_eq!(client.delete(&path).unwrap().status, 200, "{path}");
+        }
+    }
+    let micros = (cpu_ticks(leader.pid()) - ticks) * 1_000_000 / TICKS_PER_SECOND / orders;
+    eprintln!(
+        "{what:>8}: {micros} µs of the leader's CPU for an order, {orders} orders in {:.1} s",
+        begun.elapsed().as_secs_f64()
+    );
+    micros
+}
+
+#[test]
+fn screens_at_followers_read_the_prices_of_a_leader_that_trades() {
+    let (screens, orders) = (number("RIALTO_SCREENS", 10), number("RIALTO_SCREEN_ORDERS", 10));
+    let lab = LabPlatform::with("BETA", &[&LAB[..], &["activity=busy"]].concat(), "");
+    let cluster = TestCluster::with_members(&["a", "b", "c"], 0, lab);
+    let leader = cluster.start_member("a");
+    leader.wait_for_output("\"role\":\"leader\",\"epoch\":1");
+    let mut client = leader.client();
+    wait_for_session(&mut client, "SUBSCRIBED");
+    cluster.lab.credit_opening_balances(&mut client);
+    place_when_priced(&mut client, &resting("first"));
+    let start = |member| {
+        let follower = cluster.launcher(member).set("http.connections", screens.max(1_024) + 64).start();
+        wait_for_health(&mut follower.client(), "/health/ready", 200, "follower");
+        follower
+    };
+    let followers = [start("b"), start("c")];
+    let before = measure("before", &leader, &mut client, orders);
+    let opened = Screens::open(&[&followers[0], &followers[1]], screens);
+    wait_for("prices on the screens", || (opened.bytes.load(Ordering::Relaxed) > screens * 1_000).then_some(()));
+    let with = measure("screens", &leader, &mut client, orders);
+    let (connected, bytes) = opened.close();
+    let after = measure("after", &leader, &mut client, orders);
+    let without = u64::midpoint(before, after).max(1);
+    eprintln!(
+        "{connected} of {screens} screens read {bytes} bytes; with them an order costs {} % of without",
+        with * 100 / without
+    );
+    assert_eq!(connected as u64, screens, "none was disconnected");
+    followers.into_iter().for_each(|follower| drop(follower.stop()));
+    leader.stop();
+    cluster.lab.stop();
+}

@@ -1,0 +1,170 @@
+//! Price publisher of the leader: the newest prices of every security, sent as they change to the followers that want them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bus::{Bus, EventReceiver};
+use domain::command::MarketData;
+use domain::query::{Answer, Filter};
+use domain::{Event, EventClass, OrderBook, Query, SecurityId, Tick};
+use replication_nats::{MessageConnection, MessageSender};
+use tokio::time::{Instant, interval, sleep};
+use tracing::{info, warn};
+
+use super::message::{PriceLine, PriceMessage, WantedPrices, encode};
+use super::{PriceRoute, PriceThread, RETRY_PAUSE, SharedCounters};
+
+/// How often the leader says that its prices come.
+const BEAT_EVERY: Duration = Duration::from_millis(500);
+/// A wish counts for so long.
+const WANTED_FOR: Duration = Duration::from_secs(5);
+/// Events that wait to be sent. With one more the line ends, and followers ask for everything anew.
+const EVENTS_MAX: usize = 65_536;
+
+/// Publishes for as long as the thread is kept.
+pub(crate) fn start(route: PriceRoute, epoch: u64, bus: Bus, counters: SharedCounters) -> io::Result<PriceThread> {
+    PriceThread::start(move || async move {
+        let mut told = None;
+        loop {
+            let ended = PublisherLine::open(&route, epoch, &bus, &counters).await;
+            // The same reason is told once.
+            if let Some(reason) = ended.err().filter(|reason| told.as_ref() != Some(reason)) {
+                warn!(reason, "prices don't reach the followers now; trying again");
+                told = Some(reason);
+            }
+            sleep(RETRY_PAUSE).await;
+        }
+    })
+}
+
+struct PublisherLine<'a> {
+    id: PriceLine,
+    route: &'a PriceRoute,
+    sender: MessageSender,
+    counters: &'a SharedCounters,
+    securities: BTreeMap<SecurityId, KnownPrices>,
+}
+
+/// What the leader knows of a security.
+#[derive(Default)]
+struct KnownPrices {
+    tick: Option<Arc<Tick>>,
+    book: Option<Arc<OrderBook>>,
+    number: u64,
+    wanted_until: Option<Instant>,
+}
+
+impl PublisherLine<'_> {
+    async fn open(route: &PriceRoute, epoch: u64, bus: &Bus, counters: &SharedCounters) -> Result<(), String> {
+        let mut connection = MessageConnection::open(&route.connection).await.map_err(|error| error.to_string())?;
+        let mut events = bus.feed.subscribe(&[EventClass::Tick, EventClass::Trade, EventClass::Book], EVENTS_MAX);
+        connection.subscribe(route.wanted()).await.map_err(|lost| lost.to_string())?;
+        let id = PriceLine { epoch, opened: nanoseconds_now() };
+        let mut line = PublisherLine { id, route, sender: connection.sender(), counters, securities: BTreeMap::new() };
+        line.load(bus).await;
+        info!("prices go to the followers that want them");
+        line.run(&mut connection, &mut events).await
+    }
+
+    /// What the engine knew before its next event.
+    async fn load(&mut self, bus: &Bus) {
+        let Ok(ticket) = bus.inbox.query(Query::Ticks(Filter::default())) else { return };
+        let Ok(reply) = ticket.recv().await else { return };
+        if let Ok(Answer::Ticks(ticks)) = reply.outcome {
+            for tick in ticks {
+                let security = tick.security;
+                self.securities.entry(security).or_default().tick = Some(tick);
+            }
+        }
+    }
+
+    async fn run(&mut self, connection: &mut MessageConnection, events: &mut EventReceiver) -> Result<(), String> {
+        let mut beats = interval(BEAT_EVERY);
+        loop {
+            tokio::select! {
+                _ = beats.tick() => self.beat().await?,
+                message = connection.next() => {
+                    let message = message.map_err(|lost| lost.to_string())?;
+                    self.on_wanted(&message.body).await?;
+                }
+                event = events.recv() => match event {
+                    Some(published) => self.on_event(&published.event).await?,
+                    None => return Err(format!("the engine stopped, or {EVENTS_MAX} prices wait for NATS")),
+                },
+            }
+        }
+    }
+
+    async fn beat(&mut self) -> Result<(), String> {
+        let now = Instant::now();
+        for known in self.securities.values_mut() {
+            known.wanted_until = known.wanted_until.filter(|until| *until > now);
+        }
+        let wanted = self.securities.values().filter(|known| known.wanted_until.is_some()).count();
+        self.counters.wanted.store(wanted as u64, Ordering::Relaxed);
+        self.send(self.route.beat(), encode(&self.id)).await
+    }
+
+    async fn on_wanted(&mut self, body: &[u8]) -> Result<(), String> {
+        let Ok(WantedPrices { securities, anew, .. }) = minicbor::decode(body) else {
+            warn!(bytes = body.len(), "a wish for prices can't be read; is a member of another version?");
+            return Ok(());
+        };
+        let until = Instant::now() + WANTED_FOR;
+        for security in securities {
+            self.securities.entry(security).or_default().wanted_until = Some(until);
+        }
+        for security in anew {
+            self.publish(security, true, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    async fn on_event(&mut self, event: &Event) -> Result<(), String> {
+        let (security, data) = match event {
+            Event::Tick(tick) => (tick.security, MarketData::Tick((**tick).clone())),
+            Event::Book(book) => (book.security, MarketData::Book((**book).clone())),
+            Event::Trade(trade) => (trade.security, MarketData::Trade((**trade).clone())),
+            _ => return Ok(()),
+        };
+        let known = self.securities.entry(security).or_default();
+        match event {
+            Event::Tick(tick) => known.tick = Some(tick.clone()),
+            Event::Book(book) => known.book = Some(book.clone()),
+            _ => {}
+        }
+        if known.wanted_until.is_none() {
+            return Ok(());
+        }
+        self.publish(security, false, vec![data]).await
+    }
+
+    async fn publish(&mut self, security: SecurityId, is_whole: bool, data: Vec<MarketData>) -> Result<(), String> {
+        let known = self.securities.entry(security).or_default();
+        known.number += 1;
+        let data = if is_whole { known.whole() } else { data };
+        let message = PriceMessage { line: self.id, number: known.number, is_whole, data };
+        self.counters.sent.fetch_add(1, Ordering::Relaxed);
+        self.send(format!("{}{security}", self.route.prices()), encode(&message)).await
+    }
+
+    async fn send(&self, subject: String, body: Vec<u8>) -> Result<(), String> {
+        self.sender.send(subject, 0, body).await.map_err(|lost| lost.to_string())
+    }
+}
+
+impl KnownPrices {
+    fn whole(&self) -> Vec<MarketData> {
+        let book = self.book.as_deref().cloned().map(MarketData::Book);
+        book.into_iter().chain(self.tick.as_deref().cloned().map(MarketData::Tick)).collect()
+    }
+}
+
+fn nanoseconds_now() -> u64 {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
