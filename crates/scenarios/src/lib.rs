@@ -11,6 +11,8 @@ pub mod fault_injector;
 
 pub mod wait;
 
+pub mod ports;
+
 pub mod proxy;
 
 pub mod postgres;

@@ -1,11 +1,12 @@
-//! NATS servers on free ports of this machine and in a folder of the test: three with JetStream, or one without. Each is stopped in order.
+//! NATS servers on reserved ports of this machine and in a folder of the test: three with JetStream, or one without. Each is stopped in order.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::http::HttpClient;
+use crate::ports::reserve_ports;
 use crate::wait::wait_for;
 
 /// The environment variable that names nats-server; `make setup` installs it.
@@ -30,7 +31,7 @@ impl NatsServers {
     /// # Panics
     /// Where the program is not named or cannot be started.
     pub fn start(folder: &Path) -> Self {
-        let ports = free_ports(3 * SERVERS);
+        let ports = reserve_ports(3 * SERVERS);
         let (routes, others) = ports.split_at(SERVERS);
         let start = |number: usize| {
             let (client_port, monitor_port) = (others[2 * number], others[2 * number + 1]);
@@ -120,7 +121,7 @@ impl NatsServer {
     /// # Panics
     /// Where the program is not named or cannot be started.
     pub fn start(folder: &Path, configuration: &str) -> Self {
-        let ports = free_ports(2);
+        let ports = reserve_ports(2);
         let (client_port, monitor_port) = (ports[0], ports[1]);
         let text = format!(
             "server_name: n0\nlisten: \"127.0.0.1:{client_port}\"\nhttp: \"127.0.0.1:{monitor_port}\"\n{configuration}\n"
@@ -172,13 +173,4 @@ fn configuration(folder: &Path, number: usize, (client, monitor): (u16, u16), ro
         routes[number],
         addresses.join(", ")
     )
-}
-
-/// Ports that nobody has now. All are held until all are known, so none is given twice.
-///
-/// # Panics
-/// Where there are none.
-pub fn free_ports(count: usize) -> Vec<u16> {
-    let held: Vec<_> = (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port")).collect();
-    held.iter().map(|listener| listener.local_addr().expect("it is bound").port()).collect()
 }

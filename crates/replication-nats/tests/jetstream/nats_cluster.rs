@@ -1,13 +1,13 @@
-//! NATS servers on free ports of this machine, in temporary folders; stopped by their process ids.
+//! NATS servers on reserved ports of this machine, in temporary folders; stopped by their process ids.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError};
 use rustix::process::{Pid, Signal, kill_process};
+use scenarios::ports::reserve_ports;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ impl NatsCluster {
 
     pub(crate) fn start(options: &ServerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut ports = free_ports(options.nodes * 3).into_iter();
+        let mut ports = reserve_ports(options.nodes * 3).into_iter();
         let mut next = || ports.next().unwrap();
         let route_ports: Vec<u16> = (0..options.nodes).map(|_| next()).collect();
         let mut nodes = Vec::new();
@@ -181,12 +181,6 @@ impl NatsNode {
         }
         text + &options.further
     }
-}
-
-/// All are held until all are known, so no port is given twice.
-fn free_ports(count: usize) -> Vec<u16> {
-    let held: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    held.iter().map(|listener| listener.local_addr().unwrap().port()).collect()
 }
 
 impl Drop for NatsCluster {

@@ -7,7 +7,8 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use scenarios::http::{HttpClient, HttpResponse};
-use scenarios::nats::{NatsServers, free_ports};
+use scenarios::nats::NatsServers;
+use scenarios::ports::reserve_ports;
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::{RunningServer, ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
@@ -41,7 +42,7 @@ impl TestCluster {
     pub(crate) fn with_members(members: &[&'static str], standby: u8, lab: LabPlatform) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(folder.path());
-        let ports = members.iter().copied().zip(free_ports(members.len())).collect();
+        let ports = members.iter().copied().zip(reserve_ports(members.len())).collect();
         Self { lab, nats, ports, folder, standby, lines: BTreeMap::new(), copy: None }
     }
 

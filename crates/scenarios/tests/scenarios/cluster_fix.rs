@@ -1,6 +1,6 @@
 //! A FIX client that has two addresses, made with QuickFIX, trades on at the new leader with its numbers.
 
-use scenarios::nats::free_ports;
+use scenarios::ports::reserve_ports;
 use scenarios::server::{RunningServer, ServerLauncher};
 use scenarios::wait::wait_for;
 use std::net::TcpStream;
@@ -55,7 +55,7 @@ fn listens(port: u16) -> bool {
 #[test]
 fn a_fix_client_with_two_addresses_trades_on_at_the_new_leader_with_its_numbers() {
     let cluster = TestCluster::start(0);
-    let ports = free_ports(2);
+    let ports = reserve_ports(2);
     let first = with_fix(&cluster, "a", ports[0]).start();
     first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
     let mut rest = first.client();

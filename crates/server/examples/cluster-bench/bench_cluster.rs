@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use domain::Decimal;
 use scenarios::http::HttpClient;
 use scenarios::lab::{LabProcess, launcher_at_binance, write_credentials, write_reference};
-use scenarios::nats::{NatsServers, free_ports};
+use scenarios::nats::NatsServers;
+use scenarios::ports::reserve_ports;
 use scenarios::server::{RunningServer, ServerLauncher};
 use serde_json::{Value, json};
 
@@ -46,7 +47,7 @@ impl BenchCluster {
         fs::create_dir(folder)?;
         let lab = LabProcess::start(&folder.join("lab"), &LAB);
         write_reference(&folder.join("reference"));
-        let ports = free_ports(2);
+        let ports = reserve_ports(2);
         let addresses = [ports[0], ports[1]].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         write_credentials(&folder.join("key.toml"), &lab, "BETA");
         let launcher = |name: &str, port: u16| -> Outcome<ServerLauncher> {

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use scenarios::http::HttpClient;
-use scenarios::nats::free_ports;
+use scenarios::ports::reserve_ports;
 use scenarios::server::{RunningServer, ServerLauncher};
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl Series {
         let cluster = TestCluster::with_members(&MEMBERS, 1, lab).with_lines();
         let epochs = EpochLog::new(&cluster.nats);
         let (members, random) = (BTreeMap::new(), Random::new(seed));
-        let mut series = Self { cluster, members, fix_ports: free_ports(3), random, epochs, takeovers: 0, program };
+        let mut series = Self { cluster, members, fix_ports: reserve_ports(3), random, epochs, takeovers: 0, program };
         MEMBERS.iter().for_each(|member| series.start(member));
         let leader = series.wait_for_leader();
         let mut client = series.client(leader);
