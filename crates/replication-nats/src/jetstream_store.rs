@@ -114,11 +114,20 @@ impl JetStreamStore {
         match next {
             Some(_) if first > position.0 => Ok(LoadReply::Trimmed { first: LogPosition(first) }),
             Some(next) => Ok(LoadReply::Missing { next: LogPosition(next) }),
-            // A server says "not found" of a message that it cannot read, too.
-            None if last >= position.0 => Ok(LoadReply::Unreadable {
+            None if last >= position.0 => self.appended_meanwhile(position, last),
+            None => end_or_error(&found),
+        }
+    }
+
+    /// A position that the stream has by now: a leader appends while a follower asks for the end, so it is asked for once more. A
+    /// server says "not found" of a message that it cannot read, too.
+    fn appended_meanwhile(&self, position: LogPosition, last: u64) -> Result<LoadReply, String> {
+        let found = self.call("MSG.GET", &json!({ "seq": position.0 }))?;
+        match found["message"]["seq"].as_u64() {
+            Some(sequence) if sequence == position.0 => entry_of(&found["message"]),
+            _ => Ok(LoadReply::Unreadable {
                 reason: format!("the stream goes up to {last}, and {position} cannot be read"),
             }),
-            None => end_or_error(&found),
         }
     }
 

@@ -17,8 +17,8 @@ use rustix::process::Signal;
 use storage::journal::{Journal, JournalBatch, JournalOptions, JournalRecord, SealedFrame};
 use storage::lock::DataDirLock;
 use storage::replication::{
-    CandidateId, Epoch, FollowError, Leading, LogCursor, LogError, LogEvent, LogFollower, LogOutcome, LogPosition,
-    QuorumLog, ReplicatedLog, ReplicationStatus,
+    CandidateId, Epoch, FollowError, Leading, LoadReply, LogCursor, LogError, LogEvent, LogFollower, LogOutcome,
+    LogPosition, LogStore, QuorumLog, ReplicatedLog, ReplicationStatus,
 };
 
 /// An election of JetStream takes up to nine seconds; what takes longer than this hangs.
@@ -127,6 +127,42 @@ fn the_leader_of_the_stream_is_killed_under_append_and_no_frame_is_lost_or_doubl
     let (found, _, error) = read(&mut log(cluster.open("kill"), 2));
     assert_eq!(error, None);
     assert!(found == frames(), "{} frames", found.len());
+}
+
+/// Entries that a reader at the end of the log asks for before they are there.
+const APPENDED_UNDER_THE_READER: u64 = 300;
+
+/// Appends them one by one, as a leader does.
+fn append_raw(settings: &JetStreamSettings) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = async_nats::connect(settings.servers.as_slice()).await.unwrap();
+        for number in 1..=APPENDED_UNDER_THE_READER {
+            client.request(settings.stream.clone(), number.to_le_bytes().to_vec().into()).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn an_entry_that_is_appended_while_a_reader_looks_for_it_is_no_damaged_one() {
+    let cluster = NatsCluster::three();
+    let mut reader = cluster.open("look");
+    let settings = cluster.settings("look");
+    let writer = std::thread::spawn(move || append_raw(&settings));
+    let mut unexpected = Vec::new();
+    for number in 1..=APPENDED_UNDER_THE_READER {
+        let begun = Instant::now();
+        loop {
+            assert!(begun.elapsed() < PATIENCE, "entry {number} is not there");
+            match reader.load(LogPosition(number)) {
+                LoadReply::Entry(entry) => break assert_eq!(entry, number.to_le_bytes()),
+                LoadReply::End => {}
+                reply => unexpected.push(reply),
+            }
+        }
+    }
+    writer.join().unwrap();
+    assert_eq!(unexpected, []);
 }
 
 /// A process with a journal of its own.
