@@ -1,6 +1,6 @@
 //! The adapter of a FIX venue: the traits of the host over an order session, which may bring prices too.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, LineKind, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
-use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
+use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
 
@@ -92,6 +92,8 @@ pub struct FixAdapter {
     pub(crate) drop_copy: Option<DropCopy>,
     /// Of the next mass status.
     mass_status: MassStatusId,
+    /// Orders that are asked about and may have to be asked about by another id.
+    asked: BTreeMap<OrderId, Order>,
     /// Absent where the dialect has no market data.
     pub(crate) prices: Option<VenuePrices>,
     /// Absent where the dialect has no list.
@@ -124,6 +126,7 @@ impl FixAdapter {
             rest: VecDeque::new(),
             confirmation: ReportConfirmation::default(),
             drop_copy,
+            asked: BTreeMap::new(),
             mass_status: MassStatusId { begun_millis: now.0.unsigned_abs() / NANOS_PER_MILLI, number: 0 },
             wake: bounded(1),
             runtime,
@@ -154,6 +157,7 @@ impl FixAdapter {
         }
         self.translator.chains.on_disconnected(self.setup.dialect.recovery.orders == OrderQuery::Adapter);
         self.confirmation = ReportConfirmation::default();
+        self.asked.clear();
     }
 
     pub(crate) fn send(
@@ -234,7 +238,18 @@ impl FixAdapter {
         let (at, meanings) = self.translator.translate(&message);
         for meaning in meanings {
             match meaning {
-                InboundMeaning::Report(report) => sink.on_report(at, report),
+                InboundMeaning::Report(report) => {
+                    if let ReportKind::Inquiry(answer) = &report {
+                        self.asked.remove(&answer.order);
+                    }
+                    sink.on_report(at, report);
+                }
+                // Where it cannot be sent the engine asks again by itself.
+                InboundMeaning::AskAgain { order } => {
+                    if let Some(order) = self.asked.remove(&order) {
+                        self.inquire(now, &order);
+                    }
+                }
                 InboundMeaning::Unclear { order, reason } => {
                     let venue = &self.setup.venue;
                     tracing::error!(%venue, %reason, message = %fix::masked(frame), "a report of the venue is not believed; the venue is asked");
@@ -379,6 +394,9 @@ impl OrderSession for FixAdapter {
                 let known = self.translator.chains.inquiry_id(self.setup.instance, order);
                 let write = |context: &OrderContext<'_>| requests::order_status(dialect, ids, order, known, context);
                 let message = self.with_context(at, order, write);
+                if order.request > 0 {
+                    self.asked.insert(order.id, order.clone());
+                }
                 self.send(at, RequestKind::Status, message)
             }
             OrderQuery::MassStatus => {

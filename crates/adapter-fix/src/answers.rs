@@ -30,12 +30,13 @@ impl FixTranslator {
         let order = id.order;
         self.chains.chain(order).questions.clear();
         if fields.is_unknown_order() {
-            return not_found(order, question);
+            return self.on_unknown_id(id, question);
         }
         if let Some(reason) = contradiction(&self.dialect.executions, fields) {
             return unclear(Some(order), reason);
         }
         let chain = self.chains.chain(order);
+        chain.unknown.clear();
         let (known, shown) = (chain.cum_qty.unwrap_or(question.filled), fields.condition.cum_qty);
         if let Some(more) = shown.filter(|shown| *shown > known) {
             return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
@@ -62,6 +63,18 @@ impl FixTranslator {
             self.chains.end(order);
         }
         inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
+    }
+
+    /// Which request the venue knows the order by is a guess after a start: the newest may have been a cancel that it refused. An order is
+    /// unknown when the venue knows none of its ids.
+    fn on_unknown_id(&mut self, id: WireId, question: Question) -> Vec<InboundMeaning> {
+        let unknown = &mut self.chains.chain(id.order).unknown;
+        unknown.push(id.request);
+        if question.mass.is_none() && (0..=question.newest).any(|request| !unknown.contains(&request)) {
+            return vec![InboundMeaning::AskAgain { order: id.order }];
+        }
+        unknown.clear();
+        not_found(id.order, question)
     }
 
     /// An answer from before the newest execution says nothing about now, and one answer may lag behind. The same answer to a

@@ -34,6 +34,8 @@ pub(crate) struct Question {
     /// What was reported as filled until then.
     pub reported: Option<Quantity>,
     pub terms: OrderTerms,
+    /// The newest request of the order.
+    pub newest: u32,
 }
 
 /// A fill as it was reported.
@@ -68,6 +70,8 @@ pub(crate) struct OrderChain {
     pub reports: VecDeque<String>,
     /// Oldest first.
     pub questions: VecDeque<Question>,
+    /// Requests by whose ids the venue was asked since it last knew the order, and did not.
+    pub unknown: Vec<u32>,
     /// What the last answer had as filled, where that is less than was reported.
     pub fewer: Option<Quantity>,
     pub has_ended: bool,
@@ -166,7 +170,7 @@ impl OrderChains {
     pub fn on_question(&mut self, at: Timestamp, order: &Order, mass: Option<MassStatusId>) {
         let chain = self.learn(order);
         let (filled, reported) = (order.filled, chain.cum_qty);
-        let question = Question { as_of: at, mass, filled, reported, terms: order.terms };
+        let question = Question { as_of: at, mass, filled, reported, terms: order.terms, newest: order.request };
         // One question is enough: the oldest answers for all.
         if chain.questions.is_empty() {
             chain.questions.push_back(question);
@@ -179,6 +183,7 @@ impl OrderChains {
         self.sent.clear();
         for chain in self.chains.values_mut() {
             chain.questions.clear();
+            chain.unknown.clear();
             if is_told_elsewhere {
                 chain.cum_qty = None;
             }
@@ -203,11 +208,18 @@ impl OrderChains {
         self.heard_id(instance, order, order.request.saturating_sub(1))
     }
 
-    /// The id to ask by. A question is no request of its own: where nothing is pending, the newest request is the likely one.
+    /// The id to ask by. A question is no request of its own: where nothing is pending, the newest request is the likely one. It may have
+    /// been refused; where the venue does not know the order by it, the newest of the others is next.
     pub fn inquiry_id(&self, instance: u64, order: &Order) -> WireId {
         let (cancel, replace) = (order.pending.cancel(), order.pending.replace());
         let pending = u32::from(cancel.is_some()) + u32::from(replace.is_some());
-        self.heard_id(instance, order, order.request.saturating_sub(pending))
+        let likely = self.heard_id(instance, order, order.request.saturating_sub(pending));
+        let is_unknown = |request: &u32| self.get(order.id).is_some_and(|chain| chain.unknown.contains(request));
+        if !is_unknown(&likely.request) {
+            return likely;
+        }
+        let other = (0..=order.request).rev().find(|request| !is_unknown(request));
+        WireId { request: other.unwrap_or(likely.request), ..likely }
     }
 
     /// Without a replace it is the id of the submit.

@@ -23,6 +23,10 @@ pub enum InboundMeaning {
     Foreign {
         id: String,
     },
+    /// The venue does not know the order by the id that it was asked by; it may know it by another one.
+    AskAgain {
+        order: OrderId,
+    },
 }
 
 /// Translates the messages of one session.

@@ -146,6 +146,37 @@ fn after_a_start_an_order_is_asked_about_by_the_newest_id_that_the_venue_has() {
 }
 
 #[test]
+fn an_order_whose_newest_request_was_refused_is_found_by_an_older_id() {
+    let mut story = Story::new("generic-44");
+    // Replaced by its request 1; the cancel that was its request 2 never left.
+    let held = Order { revision: 1, request: 2, ..order(1) };
+    let unknown = "37=NONE|17=0|150=I|39=8|14=0|151=0|103=5";
+    let mut ask_by = |answer: &str| {
+        let id = story.translator.chains.inquiry_id(INSTANCE, &held);
+        ask(&mut story, &held);
+        story.venue(&format!("8 11=R7-1-{}|{answer}", id.request));
+    };
+    ask_by(unknown);
+    ask_by("37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100");
+    ask_by(unknown);
+    ask_by(unknown);
+    ask_by(unknown);
+    expect![[r#"
+        < 35=8|11=R7-1-2|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5
+            1 is asked about again
+        < 35=8|11=R7-1-1|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+        < 35=8|11=R7-1-1|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5
+            1 is asked about again
+        < 35=8|11=R7-1-2|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5
+            1 is asked about again
+        < 35=8|11=R7-1-0|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5
+            1 not found as of 2026-11-16T12:00:00Z
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
 fn a_question_of_a_lost_connection_has_no_answer() {
     let mut story = Story::new("generic-44");
     ask(&mut story, &order(1));

@@ -112,6 +112,7 @@ fn meaning(meaning: &InboundMeaning) -> String {
             format!("ALARM {order}: {reason}")
         }
         InboundMeaning::Foreign { id } => format!("not ours: {id}"),
+        InboundMeaning::AskAgain { order } => format!("{order} is asked about again"),
     }
 }
 
