@@ -88,7 +88,7 @@ impl FixAdapter {
     }
 
     /// Sends what can be sent; the rest waits for the rate or the line.
-    fn ask_for_prices(&mut self, at: Timestamp, requests: impl IntoIterator<Item = OutgoingMessage>) {
+    pub(crate) fn ask_for_prices(&mut self, at: Timestamp, requests: impl IntoIterator<Item = OutgoingMessage>) {
         let Some(prices) = &mut self.prices else { return };
         prices.enqueue(requests);
         if prices.own.as_ref().is_some_and(|line| !line.is_up()) {

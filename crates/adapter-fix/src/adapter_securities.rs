@@ -1,8 +1,8 @@
-//! What the venue lists: asked for after each log-on, over the session that brings prices.
+//! What the venue lists and whether it trades: asked for after each log-on, over the session that brings prices.
 
 use adapters::{ReportSink, SendOutcome};
 use domain::Timestamp;
-use fix::FixMessage;
+use fix::{FixMessage, OutgoingMessage};
 
 use crate::adapter::FixAdapter;
 use crate::securities::security_list::SecurityListStep;
@@ -14,31 +14,49 @@ impl FixAdapter {
         let Some(securities) = self.securities.as_mut().filter(|securities| securities.is_due && has_line) else {
             return;
         };
-        let request = securities.list.request();
+        securities.is_due = false;
+        let Some(request) = securities.list.as_mut().map(|list| list.request()) else {
+            return self.ask_for_statuses(at);
+        };
         if let Err(refusal) = self.check.check(&request) {
-            securities.is_due = false;
-            return tracing::error!(venue = %self.setup.venue, %refusal, "the security list is not asked for");
+            tracing::error!(venue = %self.setup.venue, %refusal, "the security list is not asked for");
+        } else if self.send_price_request(at, request) != SendOutcome::Sent {
+            if let Some(securities) = &mut self.securities {
+                securities.is_due = true;
+            }
+            return;
         }
-        let is_sent = self.send_price_request(at, request) == SendOutcome::Sent;
-        if let Some(securities) = &mut self.securities {
-            securities.is_due = !is_sent;
-        }
+        self.ask_for_statuses(at);
+    }
+
+    /// Of every security of the exchange; what the venue's rate does not allow yet waits with the requests for prices.
+    fn ask_for_statuses(&mut self, at: Timestamp) {
+        let reference = self.setup.catalogue.current();
+        let Some(statuses) = self.securities.as_mut().and_then(|securities| securities.statuses.as_mut()) else {
+            return;
+        };
+        statuses.clear();
+        let of_venue = reference.securities.values().filter(|security| security.exchange == self.setup.exchange);
+        let requests: Vec<OutgoingMessage> =
+            of_venue.map(|security| statuses.request(security.symbol_at(&self.setup.venue))).collect();
+        self.ask_for_prices(at, requests);
     }
 
     pub(crate) fn on_security_message(&mut self, message: &FixMessage<'_>, sink: &mut dyn ReportSink) {
         let Some(securities) = &mut self.securities else { return };
-        match securities.list.on_message(message) {
+        match securities.on_message(message) {
             SecurityListStep::Nothing => {}
             SecurityListStep::Refused(reason) => {
-                tracing::warn!(venue = %self.setup.venue, %reason, "the venue gives no security list");
+                tracing::warn!(venue = %self.setup.venue, %reason, "the venue tells nothing of its securities");
             }
             SecurityListStep::Changed => {
                 let reference = self.setup.catalogue.current();
                 let of_venue =
                     reference.securities.values().filter(|security| security.exchange == self.setup.exchange);
                 let now = of_venue.filter_map(|security| {
-                    Some((security.id, securities.list.listing(security.symbol_at(&self.setup.venue))?))
+                    Some((security.id, securities.listing(security.symbol_at(&self.setup.venue))?))
                 });
+                let now: Vec<_> = now.collect();
                 for said in securities.told.changes(now) {
                     sink.on_report(None, said);
                 }

@@ -120,7 +120,7 @@ pub(crate) fn decimal(message: &FixMessage<'_>, tag: Tag) -> Result<Option<Decim
 pub fn contradiction(rules: &ExecutionRules, fields: &ExecutionFields<'_>) -> Option<String> {
     status_contradiction(rules, &fields.condition)
         .or_else(|| step_contradiction(fields))
-        .or_else(|| trade_contradiction(fields))
+        .or_else(|| trade_contradiction(fields).filter(|_| !rules.fill_group))
 }
 
 /// OrdStatus (39) against CumQty (14), LeavesQty (151) and OrderQty (38).

@@ -9,6 +9,7 @@ mod execution;
 mod order_chains;
 mod reports;
 mod answers;
+mod fill_group;
 
 mod sessions;
 mod market_data;
@@ -34,5 +35,6 @@ pub use requests::{
     replace,
 };
 pub use securities::security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
+pub use securities::security_status::SecurityStatuses;
 pub use sessions::session::INBOUND_MESSAGES_MAX;
 pub use venue_type::{FixVenueType, open_adapter};

@@ -1,25 +1,35 @@
 //! Check of a request against the dictionary of its FIX version, before it leaves. Tags that the version does not have on a
 //! message pass where the dialect adds them on purpose, and those that it leaves out need not be there.
 
+use std::io::Write;
+
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
 
-use crate::dialect::{Dialect, FixVersion};
+use crate::dialect::{Dialect, FixVersion, OrderNaming};
 use crate::requests::RequestRefusal;
 
 /// What stands for the header that the session adds.
-const HEADER: [(u32, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];
+const HEADER: [(fix::tag::Tag, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];
+
+/// OrigClOrdID.
+const ORIG_CL_ORD_ID: fix::tag::Tag = 41;
 
 /// What stands for fields that the dialect leaves out on purpose.
 const LEFT_OUT: [(fix::tag::Tag, &str); 3] = [(38, "1"), (54, "1"), (60, "20260101-00:00:00")];
 
-/// Checks one message after the other.
+/// Checks one message after the other, with memory that it keeps.
 pub struct MessageCheck {
     dictionary: Dictionary,
     checker: DictionaryChecker,
     begin_string: &'static str,
     /// Tags of the dialect itself.
     added: Vec<fix::tag::Tag>,
+    /// Of each type that was seen, those of them that the version does not have.
+    unknown: Vec<(Vec<u8>, Vec<fix::tag::Tag>)>,
     dialect: Dialect,
+    decoder: FixDecoder,
+    body: Vec<u8>,
+    frame: Vec<u8>,
 }
 
 impl MessageCheck {
@@ -30,16 +40,24 @@ impl MessageCheck {
             FixVersion::Fix50Sp2 => Dictionary::fix50sp2(),
         };
         let added = dialect.fields.iter().map(|field| field.tag);
-        let added = added.chain(dialect.orders.pass_through.iter().copied()).collect();
-        let begin_string = dialect.version.begin_string();
-        let dialect = dialect.clone();
-        Self { dictionary, checker: DictionaryChecker::default(), begin_string, added, dialect }
+        Self {
+            dictionary,
+            checker: DictionaryChecker::default(),
+            begin_string: dialect.version.begin_string(),
+            added: added.chain(dialect.orders.pass_through.iter().copied()).collect(),
+            unknown: Vec::new(),
+            dialect: dialect.clone(),
+            decoder: FixDecoder::new(),
+            body: Vec::new(),
+            frame: Vec::new(),
+        }
     }
 
     pub fn check(&mut self, message: &OutgoingMessage) -> Result<(), RequestRefusal> {
-        let frame = self.frame(message);
-        let mut decoder = FixDecoder::new();
-        let decoded = decoder.decode(&frame).map_err(|garbled| refusal(message, &garbled.to_string()))?;
+        let unknown = self.unknown_in(message.msg_type());
+        self.write_body(message, unknown);
+        self.seal();
+        let decoded = self.decoder.decode(&self.frame).map_err(|garbled| refusal(message, &garbled.to_string()))?;
         let checked = self.checker.check(&self.dictionary, CheckRules::default(), &decoded);
         checked.map_err(|fault| {
             let place = fault.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
@@ -47,32 +65,53 @@ impl MessageCheck {
         })
     }
 
-    fn frame(&self, message: &OutgoingMessage) -> Vec<u8> {
-        let known = self.dictionary.fields_of(message.msg_type());
-        let is_checked = |tag: &fix::tag::Tag| known.contains(tag) || !self.added.contains(tag);
-        let mut body = Vec::new();
-        write(&mut body, "35", message.msg_type());
-        HEADER.iter().for_each(|(tag, value)| write(&mut body, &tag.to_string(), value.as_bytes()));
-        for (tag, value) in message.fields_in_order().into_iter().filter(|(tag, _)| is_checked(tag)) {
-            write(&mut body, &tag.to_string(), value);
+    /// Where the tags of a type stand that are not checked. All fields of a type are looked through for it, so once is enough.
+    fn unknown_in(&mut self, msg_type: &[u8]) -> usize {
+        if let Some(place) = self.unknown.iter().position(|(known, _)| known == msg_type) {
+            return place;
+        }
+        let known = self.dictionary.fields_of(msg_type);
+        let unknown = self.added.iter().copied().filter(|tag| !known.contains(tag)).collect();
+        self.unknown.push((msg_type.to_vec(), unknown));
+        self.unknown.len() - 1
+    }
+
+    fn write_body(&mut self, message: &OutgoingMessage, unknown: usize) {
+        let (body, unknown) = (&mut self.body, &self.unknown[unknown].1);
+        body.clear();
+        write(body, 35, message.msg_type());
+        HEADER.iter().for_each(|(tag, value)| write(body, *tag, value.as_bytes()));
+        let fields = message.fields_in_order();
+        for (tag, value) in fields.iter().filter(|(tag, _)| !unknown.contains(tag)) {
+            write(body, *tag, value);
+        }
+        // The venue has not told its id yet, and knows the order by ours.
+        let is_named = fields.iter().any(|(tag, _)| *tag == ORIG_CL_ORD_ID);
+        let names_by_venue = self.dialect.ids.naming == OrderNaming::Venue;
+        if names_by_venue && !is_named && matches!(message.msg_type(), b"F" | b"G") {
+            write(body, ORIG_CL_ORD_ID, b"1");
         }
         let msg_type = String::from_utf8_lossy(message.msg_type());
         for (tag, value) in LEFT_OUT.iter().filter(|(tag, _)| self.dialect.omits(&msg_type, *tag)) {
-            write(&mut body, &tag.to_string(), value.as_bytes());
+            write(body, *tag, value.as_bytes());
         }
-        let mut frame = Vec::new();
-        write(&mut frame, "8", self.begin_string.as_bytes());
-        write(&mut frame, "9", body.len().to_string().as_bytes());
-        frame.extend(body);
+    }
+
+    /// The body as a whole message, with its length and checksum.
+    fn seal(&mut self) {
+        let (body, frame) = (&self.body, &mut self.frame);
+        frame.clear();
+        write(frame, 8, self.begin_string.as_bytes());
+        write(frame, 9, body.len().to_string().as_bytes());
+        frame.extend_from_slice(body);
         let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
-        write(&mut frame, "10", format!("{sum:03}").as_bytes());
-        frame
+        write(frame, 10, format!("{sum:03}").as_bytes());
     }
 }
 
-fn write(out: &mut Vec<u8>, tag: &str, value: &[u8]) {
-    out.extend_from_slice(tag.as_bytes());
-    out.push(b'=');
+fn write(out: &mut Vec<u8>, tag: fix::tag::Tag, value: &[u8]) {
+    // A vector takes every byte.
+    let _ = write!(out, "{tag}=");
     out.extend_from_slice(value);
     out.push(SOH);
 }

@@ -5,7 +5,7 @@ use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
-use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
+use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
 use crate::order_chains::{OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
@@ -97,6 +97,7 @@ impl FixTranslator {
         id: WireId,
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
+        let id = self.request_meant(id);
         if fields.kind == ExecKind::Status
             && let Some(question) = self.answered_question(message, id.order)
         {
@@ -108,9 +109,31 @@ impl FixTranslator {
         if self.is_second_copy(message, id.order, fields) {
             return Vec::new();
         }
+        let mut meanings = self.on_fill_group(message, id.order, fields);
+        meanings.extend(self.meaning_of(message, id, fields));
+        meanings
+    }
+
+    /// Where the venue names orders by its own ids, what it says is about the newest request.
+    fn request_meant(&self, id: WireId) -> WireId {
+        let newest = || self.chains.get(id.order)?.kinds.last().map(|(request, _)| *request);
+        match self.dialect.ids.naming {
+            OrderNaming::Chain => id,
+            OrderNaming::Venue => WireId { request: newest().unwrap_or(id.request), ..id },
+        }
+    }
+
+    fn meaning_of(
+        &mut self,
+        message: &FixMessage<'_>,
+        id: WireId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
         let order = id.order;
         let reason = || fields.text.map(Text::from);
         match self.meant(id, fields) {
+            // The group had the executions.
+            ExecKind::Trade if self.dialect.executions.fill_group => Vec::new(),
             ExecKind::PendingNew | ExecKind::Pending | ExecKind::Status => Vec::new(),
             ExecKind::New => {
                 let chain = self.chains.chain(order);
@@ -155,11 +178,16 @@ impl FixTranslator {
         if fields.kind != ExecKind::Status || !self.dialect.executions.status_confirms {
             return fields.kind;
         }
-        let replaces =
-            || self.chains.get(id.order).and_then(|chain| chain.kind(id.request)) == Some(RequestKind::Replace);
+        let chain = self.chains.get(id.order);
+        let replaces = || chain.and_then(|chain| chain.kind(id.request)) == Some(RequestKind::Replace);
+        let known = chain.and_then(|chain| chain.known);
+        let names_by_venue = self.dialect.ids.naming == OrderNaming::Venue;
         match fields.condition.state {
             OrdState::Canceled => ExecKind::Canceled,
             OrdState::Expired => ExecKind::Expired,
+            // The same id comes with every report: it confirms what was not confirmed before.
+            state if names_by_venue && state.is_open() && known.is_none() => ExecKind::New,
+            _ if names_by_venue && known >= Some(id.request) => ExecKind::Status,
             state if fields.orig_cl_ord_id.is_some() && state != OrdState::PendingRequest && replaces() => {
                 ExecKind::Replaced
             }
@@ -226,7 +254,7 @@ impl FixTranslator {
     }
 
     /// Where ids are unique in a symbol alone, it stands before them.
-    fn scoped(&self, message: &FixMessage<'_>, exec_id: &str) -> Option<String> {
+    pub(crate) fn scoped(&self, message: &FixMessage<'_>, exec_id: &str) -> Option<String> {
         match self.dialect.executions.exec_ids_of_symbol {
             true => Some(format!("{}:{exec_id}", message.text(55)?)),
             false => Some(exec_id.to_owned()),
@@ -357,10 +385,12 @@ impl FixTranslator {
     }
 
     fn on_cancel_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
-        let Some(id) = message.text(11).and_then(|text| self.ids.read(text)) else {
-            let id = message.text(11).unwrap_or_default().to_owned();
+        let tag = if self.dialect.ids.naming == OrderNaming::Venue { 41 } else { 11 };
+        let Some(id) = message.text(tag).and_then(|text| self.ids.read(text)) else {
+            let id = message.text(tag).unwrap_or_default().to_owned();
             return vec![InboundMeaning::Foreign { id }];
         };
+        let id = self.request_meant(id);
         let sent = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
         let kind = match message.text(434) {
             Some("1") => Some(RequestKind::Cancel),

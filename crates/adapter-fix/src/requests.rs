@@ -8,7 +8,9 @@ use domain::{Decimal, Order, OrderKind, OrderProperties, OrderProperty, TimeInFo
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
-use crate::dialect::{Dialect, FieldValue, FixVersion, IdRules, OrderQuery, PropertyFields};
+use crate::dialect::{
+    Dialect, FieldValue, FixVersion, IdFormat, IdRules, OrderNaming, OrderQuery, PropertyFields, uuid_ids,
+};
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +164,15 @@ fn write_chain(
     known: WireId,
     message: &mut OutgoingMessage,
 ) -> Result<(), RequestRefusal> {
-    message.field(11, ids.write(WireId::newest(ids.instance(), order))?).field(41, ids.write(known)?);
+    let newest = WireId::newest(ids.instance(), order);
+    if ids.rules.naming == OrderNaming::Venue {
+        message.field(11, ids.write(WireId { request: 0, ..newest })?);
+        if let Some(ext_id) = order.ext_id.as_deref().filter(|id| is_sendable(id)) {
+            message.field(41, ext_id);
+        }
+        return Ok(());
+    }
+    message.field(11, ids.write(newest)?).field(41, ids.write(known)?);
     write_order_id(order, message);
     Ok(())
 }
@@ -334,6 +344,11 @@ impl ClientIds {
     }
 
     pub fn write(&self, id: WireId) -> Result<String, RequestRefusal> {
+        if self.rules.format == IdFormat::Uuid {
+            return uuid_ids::write(id).ok_or_else(|| {
+                RequestRefusal::new("venue-id-length", "the number of the order or of its request does not fit a UUID")
+            });
+        }
         let text = id.to_string().replace(WIRE_SEPARATOR, &self.rules.separator.to_string());
         if text.len() > self.rules.length_max {
             let reason = format!("{text} has more than the {} characters that the venue takes", self.rules.length_max);
@@ -344,6 +359,9 @@ impl ClientIds {
 
     /// `None` for an id that is not ours.
     pub fn read(&self, text: &str) -> Option<WireId> {
+        if self.rules.format == IdFormat::Uuid {
+            return uuid_ids::read(text, self.instance);
+        }
         let id: WireId = text.replace(self.rules.separator, WIRE_SEPARATOR).parse().ok()?;
         (id.instance == self.instance).then_some(id)
     }

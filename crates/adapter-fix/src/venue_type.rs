@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adapter_kit::connection::{ClientIdentity, TlsRoots, tls_config_of};
-use adapter_kit::credentials::{CredentialSource, ExposeSecret, LiveTarget, SigningKey, VenueEnvironment, check_live};
-use adapter_kit::signing::{RequestSigner, SigningAlgorithm};
+use adapter_kit::credentials::{
+    CredentialSource, ExposeSecret, LiveTarget, SigningKey, VenueCredentials, VenueEnvironment, check_live,
+};
+use adapter_kit::signing::{NonceHash, RequestSigner};
 use adapters::venue_type::{
     ListedSymbol, OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof,
     VenueSetting, VenueSettings, VenueType, exchange_of,
@@ -19,8 +21,11 @@ use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
 use crate::adapter::{FixAdapter, FixSetup, SessionFiles};
-use crate::dialect::{Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole};
+use crate::dialect::{
+    Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole, SignatureRules,
+};
 use crate::securities::symbol_question::ask_for_symbols;
+use crate::sessions::logon_fields::LogonSigner;
 use crate::sessions::session::SessionPlan;
 
 /// The file with the numbers of a session for market data alone.
@@ -185,6 +190,7 @@ impl VenueType for FixVenueType {
                     LogonCredentials::Password if is_loopback => None,
                     LogonCredentials::Password => Some("user and password"),
                     LogonCredentials::Signature(_) => Some("a signature"),
+                    LogonCredentials::NonceHash => Some("a hash of its secret"),
                 };
                 if let Some(wanted) = wanted.filter(|_| settings.text("credentials").is_none()) {
                     let reason = format!("is missing; the dialect logs on with {wanted}");
@@ -283,8 +289,12 @@ fn session_plan(settings: &VenueSettings, dialect: &Dialect) -> Result<SessionPl
         LogonCredentials::None => (None, None),
         LogonCredentials::Password => (credentials(settings).map_err(|reason| refused("credentials", reason))?, None),
         LogonCredentials::Signature(rules) => {
-            let signer = signer(settings, rules.algorithm).map_err(|reason| refused("credentials", reason))?;
+            let signer = signer(settings, rules).map_err(|reason| refused("credentials", reason))?;
             (None, Some(Arc::new(signer)))
+        }
+        LogonCredentials::NonceHash => {
+            let hash = nonce_hash(settings).map_err(|reason| refused("credentials", reason))?;
+            (None, Some(Arc::new(LogonSigner::NonceHash(hash))))
         }
     };
     Ok(SessionPlan {
@@ -359,16 +369,33 @@ fn credentials(settings: &VenueSettings) -> Result<Option<FixCredentials>, Strin
     }
 }
 
-fn signer(settings: &VenueSettings, wanted: SigningAlgorithm) -> Result<RequestSigner, String> {
+fn load(settings: &VenueSettings) -> Result<VenueCredentials, String> {
     let source = settings.value::<CredentialSource>("credentials").ok_or("is missing; the dialect signs its log-on")?;
-    let loaded = source.load(&|name: &str| std::env::var(name).ok()).map_err(|error| error.to_string())?;
-    let signer = RequestSigner::new(&loaded).map_err(|error| error.to_string())?;
-    match signer.algorithm() == wanted {
-        true => Ok(signer),
-        false => {
-            Err(format!("has a key for {}, and the dialect signs with {}", signer.algorithm().name(), wanted.name()))
-        }
+    source.load(&|name: &str| std::env::var(name).ok()).map_err(|error| error.to_string())
+}
+
+fn signer(settings: &VenueSettings, rules: &SignatureRules) -> Result<LogonSigner, String> {
+    let loaded = load(settings)?;
+    let is_secret = matches!(loaded.signing(), SigningKey::Secret(_));
+    let signer = match rules.has_base64_secret && is_secret {
+        true => RequestSigner::of_base64_secret(&loaded),
+        false => RequestSigner::new(&loaded),
+    };
+    let signer = signer.map_err(|error| error.to_string())?;
+    let (has, wanted) = (signer.algorithm(), rules.algorithm);
+    if has != wanted {
+        return Err(format!("has a key for {}, and the dialect signs with {}", has.name(), wanted.name()));
     }
+    let passphrase = loaded.passphrase().filter(|_| rules.has_passphrase()).cloned();
+    if rules.has_passphrase() && passphrase.is_none() {
+        return Err("has no passphrase, and the dialect signs one".to_owned());
+    }
+    Ok(LogonSigner::Signature { rules: rules.clone(), signer, passphrase })
+}
+
+fn nonce_hash(settings: &VenueSettings) -> Result<NonceHash, String> {
+    let missing = "has a private key, and the dialect logs on with a hash of a secret";
+    NonceHash::new(&load(settings)?).ok_or_else(|| missing.to_owned())
 }
 
 fn tls(settings: &VenueSettings) -> Result<Option<TlsWrapper>, String> {

@@ -114,7 +114,7 @@ fn problems_of_sessions_and_log_ons_are_told_too() {
         line 9: session.senderCompIds: is not a whole number from 1 to 10
         line 10: session.start: noon is no time such as 08:30:00 or SUN 17:00:00
         line 16: logon.signature.algorithm: is missing
-        line 17: logon.signature.fields: 1 cannot be signed (known: 35, 49, 56, 34, 52)
+        line 17: logon.signature.fields: 1 cannot be signed (known: 35, 49, 56, 34, 52, 554)
         line 20: logon.fields[1].tag: 108 is set by the platform
         line 22: logon.fields[1].sessions: fun is no session (known: orders, dropCopy, prices)
         line 25: omitted[1].tags: 11 is no field that can be left out (known: 38, 54, 60)
@@ -126,7 +126,7 @@ fn problems_of_sessions_and_log_ons_are_told_too() {
 fn every_problem_is_told_with_its_field_and_line() {
     expect![[r#"
         line 2: name: is not a text of printable characters
-        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, omitted, executions, recovery, throttle, marketData, securityList)
+        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, omitted, executions, recovery, throttle, marketData, securityList, securityStatus)
         line 7: session.heartbeatSeconds: is not a whole number from 1 to 3600
         line 8: session.resetOnLogon: is not true or false
         line 11: logon.credentials: FIX.4.2 has no Username and Password

@@ -1,11 +1,11 @@
-//! Signatures of requests and log-ons: HMAC-SHA256, RSA (PKCS#1 v1.5 with SHA-256) and Ed25519.
+//! Signatures of requests and log-ons: HMAC-SHA256, RSA (PKCS#1 v1.5 with SHA-256) and Ed25519; and log-ons by a hash of a nonce.
 
 use std::fmt;
 
 use base64ct::{Base64, Encoding};
-use ring::hmac;
-use ring::rand::SystemRandom;
+use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
+use ring::{digest, hmac};
 
 use crate::credentials::{ExposeSecret, SecretString, SigningKey, VenueCredentials};
 
@@ -21,6 +21,8 @@ pub enum SigningKeyError {
     Kind,
     /// The key could not sign, which does not depend on the request.
     Unusable,
+    /// The secret is not the Base64 of a key.
+    NotBase64,
 }
 
 /// What a key signs by.
@@ -71,6 +73,14 @@ impl RequestSigner {
         Ok(Self { api_key: credentials.api_key().clone(), key })
     }
 
+    /// For a venue whose secret is the Base64 of the key for HMAC.
+    pub fn of_base64_secret(credentials: &VenueCredentials) -> Result<Self, SigningKeyError> {
+        let secret = Base64::decode_vec(credentials.signing().secret().expose_secret().trim());
+        let bytes = secret.map_err(|_| SigningKeyError::NotBase64)?;
+        let key = PreparedKey::Hmac(hmac::Key::new(hmac::HMAC_SHA256, &bytes));
+        Ok(Self { api_key: credentials.api_key().clone(), key })
+    }
+
     pub fn api_key(&self) -> &str {
         self.api_key.expose_secret()
     }
@@ -117,6 +127,50 @@ impl RequestSigner {
     }
 }
 
+/// Random bytes of a nonce.
+const NONCE_BYTES: usize = 32;
+
+/// Logs on with a nonce and a hash of it and the secret.
+pub struct NonceHash {
+    api_key: SecretString,
+    secret: SecretString,
+}
+
+impl NonceHash {
+    /// Nothing where the credentials have no secret.
+    pub fn new(credentials: &VenueCredentials) -> Option<Self> {
+        match credentials.signing() {
+            SigningKey::Secret(secret) => Some(Self { api_key: credentials.api_key().clone(), secret: secret.clone() }),
+            SigningKey::PrivateKey(_) => None,
+        }
+    }
+
+    pub fn api_key(&self) -> &str {
+        self.api_key.expose_secret()
+    }
+
+    /// The time in milliseconds, a dot, and the Base64 of random bytes.
+    pub fn nonce(millis: i64) -> Result<String, SigningKeyError> {
+        let mut bytes = [0; NONCE_BYTES];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| SigningKeyError::Unusable)?;
+        Ok(format!("{millis}.{}", Base64::encode_string(&bytes)))
+    }
+
+    /// The Base64 of the SHA-256 of nonce and secret.
+    pub fn password(&self, nonce: &str) -> String {
+        let mut context = digest::Context::new(&digest::SHA256);
+        context.update(nonce.as_bytes());
+        context.update(self.secret.expose_secret().as_bytes());
+        Base64::encode_string(context.finish().as_ref())
+    }
+}
+
+impl fmt::Debug for NonceHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NonceHash")
+    }
+}
+
 /// OpenSSL writes Ed25519 keys without their public half, so that cannot be compared.
 fn of_pem(pem: &str) -> Result<PreparedKey, SigningKeyError> {
     let text = pem.split_once(PEM_BEGIN).and_then(|(_, rest)| rest.split_once(PEM_END));
@@ -148,6 +202,7 @@ impl fmt::Display for SigningKeyError {
             }
             Self::Kind => "the private key is neither Ed25519 nor RSA of 2048 to 4096 bits",
             Self::Unusable => "the private key cannot sign",
+            Self::NotBase64 => "the secret is not the Base64 of a key",
         })
     }
 }

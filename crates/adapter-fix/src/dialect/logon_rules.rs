@@ -19,6 +19,8 @@ pub enum LogonCredentials {
     Password,
     /// A key, and a signature by it.
     Signature(SignatureRules),
+    /// A key (553), a nonce (96), and the hash of nonce and secret (554).
+    NonceHash,
 }
 
 /// What is signed, and where key and signature stand.
@@ -34,6 +36,15 @@ pub struct SignatureRules {
     pub key_tag: Tag,
     /// The field of the signature; RawData (96) comes with its length (95).
     pub tag: Tag,
+    /// The secret is the Base64 of the key for HMAC.
+    pub has_base64_secret: bool,
+}
+
+impl SignatureRules {
+    /// Password (554) is the passphrase of the key, and signed.
+    pub fn has_passphrase(&self) -> bool {
+        self.fields.contains(&tag::PASSWORD)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +75,7 @@ impl SessionRole {
     }
 }
 
-/// Fields of a header that can be signed.
+/// Fields of a header that are signed unless the dialect says otherwise.
 const SIGNED_FIELDS: [Tag; 5] =
     [tag::MSG_TYPE, tag::SENDER_COMP_ID, tag::TARGET_COMP_ID, tag::MSG_SEQ_NUM, tag::SENDING_TIME];
 /// Fields of a Logon that follow from the session.
@@ -77,6 +88,7 @@ enum CredentialsWord {
     None,
     Password,
     Signature,
+    NonceHash,
 }
 
 pub(super) fn logon(section: &Section<'_>, has_password: bool, problems: &mut Problems<'_>) -> LogonRules {
@@ -85,9 +97,10 @@ pub(super) fn logon(section: &Section<'_>, has_password: bool, problems: &mut Pr
         ("none", CredentialsWord::None),
         ("password", CredentialsWord::Password),
         ("signature", CredentialsWord::Signature),
+        ("nonce-hash", CredentialsWord::NonceHash),
     ];
     let word = section.choice("credentials", &words, problems).unwrap_or(CredentialsWord::None);
-    if !has_password && word == CredentialsWord::Password {
+    if !has_password && matches!(word, CredentialsWord::Password | CredentialsWord::NonceHash) {
         section.refuse::<()>("credentials", "FIX.4.2 has no Username and Password", problems);
     }
     let rules = section.section("signature", problems);
@@ -98,13 +111,14 @@ pub(super) fn logon(section: &Section<'_>, has_password: bool, problems: &mut Pr
         CredentialsWord::None => LogonCredentials::None,
         CredentialsWord::Password => LogonCredentials::Password,
         CredentialsWord::Signature => LogonCredentials::Signature(signature(&rules, problems)),
+        CredentialsWord::NonceHash => LogonCredentials::NonceHash,
     };
     let fields = section.sections("fields", problems);
     LogonRules { credentials, fields: fields.iter().filter_map(|field| logon_field(field, problems)).collect() }
 }
 
 fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRules {
-    section.check_keys(&["algorithm", "fields", "separator", "encoding", "keyTag", "tag"], problems);
+    section.check_keys(&["algorithm", "fields", "separator", "encoding", "secret", "keyTag", "tag"], problems);
     let algorithms =
         [("ed25519", SigningAlgorithm::Ed25519), ("rsa", SigningAlgorithm::Rsa), ("hmac", SigningAlgorithm::Hmac)];
     let algorithm = section.choice("algorithm", &algorithms, problems);
@@ -112,8 +126,13 @@ fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRul
         section.refuse::<()>("algorithm", "is missing", problems);
     }
     let fields = section.tags("fields", problems).unwrap_or_else(|| SIGNED_FIELDS.to_vec());
-    for field in fields.iter().filter(|field| !SIGNED_FIELDS.contains(field)) {
-        section.refuse::<()>("fields", &format!("{field} cannot be signed (known: 35, 49, 56, 34, 52)"), problems);
+    let is_known = |field: &&Tag| SIGNED_FIELDS.contains(field) || **field == tag::PASSWORD;
+    for field in fields.iter().filter(|field| !is_known(field)) {
+        section.refuse::<()>("fields", &format!("{field} cannot be signed (known: 35, 49, 56, 34, 52, 554)"), problems);
+    }
+    let has_base64_secret = section.choice("secret", &[("text", false), ("base64", true)], problems).unwrap_or(false);
+    if has_base64_secret && algorithm.is_some_and(|algorithm| algorithm != SigningAlgorithm::Hmac) {
+        section.refuse::<()>("secret", "is for hmac alone", problems);
     }
     let encodings = [("base64", SignatureText::Base64), ("hex", SignatureText::Hex)];
     SignatureRules {
@@ -123,6 +142,7 @@ fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRul
         encoding: section.choice("encoding", &encodings, problems).unwrap_or(SignatureText::Base64),
         key_tag: section.whole("keyTag", 1..=TAG_MAX, problems).unwrap_or(tag::USERNAME),
         tag: section.whole("tag", 1..=TAG_MAX, problems).unwrap_or(tag::RAW_DATA),
+        has_base64_secret,
     }
 }
 

@@ -5,14 +5,16 @@ mod codes;
 mod logon_rules;
 mod model;
 mod parse;
+mod security_rules;
 mod shipped;
+pub(crate) mod uuid_ids;
 
 pub use codes::{ExecKind, OrdState};
 pub use logon_rules::{LogonCredentials, LogonField, LogonRules, SessionRole, SignatureRules};
 pub use model::{
-    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
-    MarketDataRules, OmittedFields, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SecurityListRules,
-    SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
+    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat,
+    IdRules, MarketDataRules, OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules,
+    SecurityListRules, SecurityStatusRules, SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
 pub use section::{DialectError, DialectProblem};
 pub use shipped::{DIALECT_SCHEMA, SHIPPED_DIALECTS, shipped_dialect};

@@ -1,6 +1,6 @@
 //! What a dialect says.
 
-use domain::report::RefusesRepeatedIds;
+use domain::report::{ListingStatus, RefusesRepeatedIds};
 use domain::{OrderProperty, OrderType, Side, TimeInForce};
 use fix::Schedule;
 use fix::tag::Tag;
@@ -30,6 +30,8 @@ pub struct Dialect {
     pub market_data: Option<MarketDataRules>,
     /// Absent where the venue has no security list.
     pub security_list: Option<SecurityListRules>,
+    /// Absent where the venue is not asked for the trading status of securities.
+    pub security_status: Option<SecurityStatusRules>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +113,27 @@ pub struct IdRules {
     /// Stands between the numbers of an id.
     pub separator: char,
     pub refuses_repeated: RefusesRepeatedIds,
+    pub format: IdFormat,
+    pub naming: OrderNaming,
+}
+
+/// How an id is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdFormat {
+    /// Installation, order and request with a separator.
+    Text,
+    /// The same numbers as a UUID.
+    Uuid,
+}
+
+/// By which ids requests and reports name an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderNaming {
+    /// Each request has a ClOrdID (11) of its own, and OrigClOrdID (41) is the one before, as the standard says.
+    Chain,
+    /// F and G repeat the ClOrdID (11) of the order and have the venue's id in OrigClOrdID (41); reports have the venue's id in 11 and ours in
+    /// 41.
+    Venue,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,6 +288,8 @@ pub struct ExecutionRules {
     pub commission: bool,
     /// The group of MiscFees (136) has the charges of a fill: amount (137) and currency (138).
     pub misc_fees: bool,
+    /// The group of Fills (1362) has the executions, also of a status report: id (1363), price (1364), quantity (1365) and role (1443).
+    pub fill_group: bool,
     /// Meanings of ExecType (150).
     pub exec_types: Vec<(String, ExecKind)>,
     /// Meanings of OrdStatus (39).
@@ -349,6 +374,12 @@ pub enum BookUpdates {
     Full,
     /// A snapshot, and then changes (X).
     Incremental,
+}
+
+/// What SecurityTradingStatus (326) means; codes that are not here change nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityStatusRules {
+    pub codes: Vec<(String, ListingStatus)>,
 }
 
 /// Where the filters of a listed security stand.

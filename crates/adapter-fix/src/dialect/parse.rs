@@ -8,11 +8,12 @@ use toml::de::DeTable;
 use super::codes::{ExecKind, OrdState};
 use super::logon_rules::logon;
 use super::model::{
-    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
-    MarketDataRules, OmittedFields, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SecurityListRules,
+    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat,
+    IdRules, MarketDataRules, OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules,
     SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
 use super::section::{DialectError, Problems, Section};
+use super::security_rules::{security_list, security_status};
 
 /// Message types that we send.
 const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
@@ -28,7 +29,7 @@ const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
 /// Messages that have them.
 const ORDER_REQUESTS: [&str; 3] = ["D", "F", "G"];
 
-const TAG_MAX: Tag = 999_999_999;
+pub(super) const TAG_MAX: Tag = 999_999_999;
 
 impl Dialect {
     /// Reads a file; all that is wrong with it is told at once.
@@ -67,6 +68,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
             "throttle",
             "marketData",
             "securityList",
+            "securityStatus",
         ],
         problems,
     );
@@ -91,6 +93,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         throttle: throttle(&root.section("throttle", problems), problems),
         market_data: market_data(&root.section("marketData", problems), problems),
         security_list: security_list(&root.section("securityList", problems), version, problems),
+        security_status: security_status(root, problems),
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
@@ -150,7 +153,7 @@ fn schedule(section: &Section<'_>, problems: &mut Problems<'_>) -> Schedule {
 }
 
 fn ids(section: &Section<'_>, problems: &mut Problems<'_>) -> IdRules {
-    section.check_keys(&["lengthMax", "separator", "refusesRepeated"], problems);
+    section.check_keys(&["lengthMax", "separator", "refusesRepeated", "format", "naming"], problems);
     let words = [
         ("never", RefusesRepeatedIds::Never),
         ("while-open", RefusesRepeatedIds::WhileOpen),
@@ -162,6 +165,12 @@ fn ids(section: &Section<'_>, problems: &mut Problems<'_>) -> IdRules {
         length_max: section.whole("lengthMax", 8..=255, problems).unwrap_or(36),
         separator: section.choice("separator", &separators, problems).unwrap_or('-'),
         refuses_repeated: section.choice("refusesRepeated", &words, problems).unwrap_or_default(),
+        format: section
+            .choice("format", &[("text", IdFormat::Text), ("uuid", IdFormat::Uuid)], problems)
+            .unwrap_or(IdFormat::Text),
+        naming: section
+            .choice("naming", &[("chain", OrderNaming::Chain), ("venue", OrderNaming::Venue)], problems)
+            .unwrap_or(OrderNaming::Chain),
     }
 }
 
@@ -334,6 +343,7 @@ fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problem
             "statusConfirms",
             "commission",
             "miscFees",
+            "fillGroup",
             "execTypes",
             "statuses",
         ],
@@ -351,13 +361,14 @@ fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problem
         status_confirms: section.flag("statusConfirms", false, problems),
         commission: section.flag("commission", false, problems),
         misc_fees: section.flag("miscFees", false, problems),
+        fill_group: section.flag("fillGroup", false, problems),
         exec_types: table(section, "execTypes", ExecKind::WORDS, &[ExecKind::STANDARD, of_version].concat(), problems),
         statuses: table(section, "statuses", OrdState::WORDS, OrdState::STANDARD, problems),
     }
 }
 
 /// The standard's table with what the dialect says otherwise.
-fn table<T: Copy>(
+pub(super) fn table<T: Copy>(
     parent: &Section<'_>,
     key: &str,
     words: &[(&str, T)],
@@ -436,19 +447,4 @@ fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Mar
         aggregated: aggregated.then(|| section.flag("aggregated", true, problems)),
         reset_on_logon: section.flag("resetOnLogon", true, problems),
     })
-}
-
-fn security_list(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> Option<SecurityListRules> {
-    section.check_keys(&["tickTag", "lotTag", "minQuantityTag", "maxQuantityTag"], problems);
-    let mut tag = |key, usual: Tag| section.whole(key, 1..=TAG_MAX, problems).unwrap_or(usual);
-    let rules = SecurityListRules {
-        tick_tag: tag("tickTag", 969),
-        lot_tag: tag("lotTag", 561),
-        min_quantity_tag: tag("minQuantityTag", 562),
-        max_quantity_tag: tag("maxQuantityTag", 1140),
-    };
-    if section.is_present() && version == FixVersion::Fix42 {
-        return section.refuse("tickTag", "FIX.4.2 has no Security List Request", problems);
-    }
-    section.is_present().then_some(rules)
 }

@@ -9,6 +9,8 @@ pub const SHIPPED_DIALECTS: &[(&str, &str)] = &[
     ("generic-42", include_str!("../../dialects/generic-42.toml")),
     ("rialto", include_str!("../../dialects/rialto.toml")),
     ("binance-spot", include_str!("../../dialects/binance-spot.toml")),
+    ("deribit", include_str!("../../dialects/deribit.toml")),
+    ("coinbase-exchange", include_str!("../../dialects/coinbase-exchange.toml")),
     ("quickfix-executor", include_str!("../../dialects/quickfix-executor.toml")),
     ("quickfix-executor-42", include_str!("../../dialects/quickfix-executor-42.toml")),
     ("quickfix-ordermatch", include_str!("../../dialects/quickfix-ordermatch.toml")),

@@ -168,7 +168,7 @@ fn row(group: &[(Tag, &str)], rules: &SecurityListRules) -> Option<SecurityListR
 pub(crate) fn is_about_securities(message: &FixMessage<'_>) -> bool {
     match message.msg_type() {
         b"y" | b"f" => true,
-        b"3" | b"j" => message.get(372) == Some(b"x"),
+        b"3" | b"j" => matches!(message.get(372), Some(b"x" | b"e")),
         _ => false,
     }
 }

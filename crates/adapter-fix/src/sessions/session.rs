@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use adapter_kit::signing::RequestSigner;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use fix::{
     Application, CancelOnDisconnect, CheckRules, ConnectionType, DictionaryChoice, Direction, DisconnectReason,
@@ -18,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::dialect::{Dialect, SessionRole};
 use crate::requests::RequestKind;
-use crate::sessions::logon_fields::{DEFAULT_APPL_VER_ID, LogonFields};
+use crate::sessions::logon_fields::{DEFAULT_APPL_VER_ID, LogonFields, LogonSigner};
 use crate::sessions::number_store::SharedNumbers;
 
 /// Messages of the venue that wait for the engine; beyond it nothing more is read.
@@ -60,7 +59,7 @@ pub(crate) struct SessionPlan {
     pub(crate) port: u16,
     pub(crate) credentials: Option<FixCredentials>,
     /// Where the dialect signs.
-    pub(crate) signer: Option<Arc<RequestSigner>>,
+    pub(crate) signer: Option<Arc<LogonSigner>>,
     pub(crate) tls: Option<TlsWrapper>,
     pub(crate) role: SessionRole,
 }

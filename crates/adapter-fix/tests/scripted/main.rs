@@ -10,4 +10,5 @@ mod scripted_venue;
 
 mod lost_messages;
 mod lost_sessions;
+mod security_status;
 mod session_rejects;

@@ -9,3 +9,4 @@ mod executions;
 mod contradictions;
 mod answers;
 mod market_data;
+mod venues;

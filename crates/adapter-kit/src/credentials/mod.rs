@@ -25,6 +25,8 @@ const SHOWN_CHARS: usize = 4;
 pub struct VenueCredentials {
     api_key: SecretString,
     signing: SigningKey,
+    /// What some venues want besides.
+    passphrase: Option<SecretString>,
 }
 
 /// What requests are signed with.
@@ -37,7 +39,11 @@ pub enum SigningKey {
 
 impl VenueCredentials {
     pub fn new(api_key: SecretString, signing: SigningKey) -> Self {
-        Self { api_key, signing }
+        Self { api_key, signing, passphrase: None }
+    }
+
+    pub fn with_passphrase(self, passphrase: Option<SecretString>) -> Self {
+        Self { passphrase, ..self }
     }
 
     pub fn api_key(&self) -> &SecretString {
@@ -48,6 +54,10 @@ impl VenueCredentials {
         &self.signing
     }
 
+    pub fn passphrase(&self) -> Option<&SecretString> {
+        self.passphrase.as_ref()
+    }
+
     /// The key for logs and messages: its first characters.
     pub fn masked_key(&self) -> String {
         let key = self.api_key.expose_secret();
@@ -56,14 +66,15 @@ impl VenueCredentials {
     }
 
     /// Everything that must appear nowhere, for a masker.
-    pub fn secrets(&self) -> [&SecretString; 2] {
-        [&self.api_key, self.signing.secret()]
+    pub fn secrets(&self) -> Vec<&SecretString> {
+        [&self.api_key, self.signing.secret()].into_iter().chain(&self.passphrase).collect()
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let pairs = self.secrets().into_iter().zip(other.secrets());
+        let (ours, theirs) = (self.secrets(), other.secrets());
         let same = |(a, b): (&SecretString, &SecretString)| a.expose_secret() == b.expose_secret();
-        self.signing.name() == other.signing.name() && pairs.into_iter().all(same)
+        let is_alike = self.signing.name() == other.signing.name() && ours.len() == theirs.len();
+        is_alike && ours.into_iter().zip(theirs).all(same)
     }
 }
 

@@ -139,6 +139,7 @@ struct RawCredentials {
     api_key: Option<String>,
     secret: Option<String>,
     private_key: Option<String>,
+    passphrase: Option<String>,
 }
 
 impl Drop for RawCredentials {
@@ -146,6 +147,7 @@ impl Drop for RawCredentials {
         self.api_key.zeroize();
         self.secret.zeroize();
         self.private_key.zeroize();
+        self.passphrase.zeroize();
     }
 }
 
@@ -159,7 +161,12 @@ fn parse(text: &str, origin: &str) -> Result<VenueCredentials, CredentialError> 
 
 fn from_environment(prefix: &str, environment: CredentialEnvironment<'_>) -> Result<VenueCredentials, CredentialError> {
     let value = |name: &str| environment(&format!("{prefix}_{name}"));
-    let raw = RawCredentials { api_key: value("API_KEY"), secret: value("SECRET"), private_key: value("PRIVATE_KEY") };
+    let raw = RawCredentials {
+        api_key: value("API_KEY"),
+        secret: value("SECRET"),
+        private_key: value("PRIVATE_KEY"),
+        passphrase: value("PASSPHRASE"),
+    };
     check(raw, &format!("environment {prefix}_*"))
 }
 
@@ -173,7 +180,7 @@ fn check(mut raw: RawCredentials, origin: &str) -> Result<VenueCredentials, Cred
         (None, None) => return Err(missing("secret or privateKey")),
         (Some(_), Some(_)) => return Err(CredentialError::Ambiguous { origin: origin.to_owned() }),
     };
-    Ok(VenueCredentials::new(api_key, signing))
+    Ok(VenueCredentials::new(api_key, signing).with_passphrase(take(&mut raw.passphrase)))
 }
 
 impl fmt::Display for CredentialError {
@@ -207,6 +214,7 @@ impl fmt::Display for CredentialError {
     }
 }
 
-const EXPECTED: &str = "expected are the texts apiKey and secret or privateKey, and nothing else";
+const EXPECTED: &str =
+    "expected are the texts apiKey, secret or privateKey, passphrase where the venue has one, and nothing else";
 
 impl std::error::Error for CredentialError {}

@@ -68,7 +68,8 @@ fn a_file_that_others_can_use_is_refused() {
 #[test]
 fn a_malformed_file_is_named_by_its_line_and_nothing_of_it_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
-    let expected = "expected are the texts apiKey and secret or privateKey, and nothing else";
+    let expected =
+        "expected are the texts apiKey, secret or privateKey, passphrase where the venue has one, and nothing else";
     let cases = [
         (format!("apiKey = \"{KEY}\"\nsecret = {SECRET}\n"), format!("cannot be read at line 2: {expected}")),
         (format!("apiKey = \"{KEY}\"\n\nsecret = \"{SECRET}\n"), format!("cannot be read at line 3: {expected}")),
