@@ -31,6 +31,8 @@ struct NumberStore {
     passed: SeqNum,
     /// The incoming number on disk.
     confirmed: SeqNum,
+    /// Numbers were used since the last line: one line for all of them is written before the first of their messages leaves.
+    is_behind: bool,
 }
 
 impl SharedNumbers {
@@ -56,6 +58,7 @@ impl SharedNumbers {
             incoming,
             passed: incoming,
             confirmed: incoming,
+            is_behind: false,
         };
         store.save()?;
         Ok(Self(Arc::new(Mutex::new(store))))
@@ -120,6 +123,7 @@ fn last_numbers(text: &str) -> Option<(UtcTimestamp, SeqNum, SeqNum)> {
 impl NumberStore {
     fn save(&mut self) -> io::Result<()> {
         let line = format!("{} {} {}\n", self.created.nanos(), self.outgoing, self.confirmed);
+        self.is_behind = false;
         if self.lines >= LINES_MAX {
             return self.rewrite(&line);
         }
@@ -170,8 +174,8 @@ impl MessageStore for SharedNumbers {
 
     fn append(&mut self, number: SeqNum, _: Traffic, _: &[u8]) -> Result<(), StoreError> {
         let mut store = self.lock();
-        store.outgoing = number + 1;
-        store.save().map_err(|error| failed(&error))
+        (store.outgoing, store.is_behind) = (number + 1, true);
+        Ok(())
     }
 
     fn set_next_incoming(&mut self, next: SeqNum, _: Traffic) -> Result<(), StoreError> {
@@ -204,7 +208,9 @@ impl MessageStore for SharedNumbers {
 
 impl DurableStore for SharedNumbers {
     fn flush(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
-        std::future::ready(self.lock().file.sync_data().map_err(|error| failed(&error)))
+        let mut store = self.lock();
+        let saved = if store.is_behind { store.save() } else { Ok(()) };
+        std::future::ready(saved.and_then(|()| store.file.sync_data()).map_err(|error| failed(&error)))
     }
 
     fn flush_on_disconnect(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
@@ -240,6 +246,19 @@ mod tests {
         let store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
         assert_eq!((numbers(&store), store.created()), ((3, 7), now));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 3 7\n");
+    }
+
+    #[test]
+    fn numbers_of_messages_are_on_disk_before_they_leave_with_one_line_for_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX-MAIN.numbers");
+        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(5)).unwrap();
+        (1..=3).for_each(|number| store.append(number, Traffic::Application, b"").unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 1 1\n");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(store.flush()).unwrap();
+        runtime.block_on(store.flush()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 1 1\n5 4 1\n");
     }
 
     #[test]
