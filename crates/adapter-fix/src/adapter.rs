@@ -8,18 +8,22 @@ use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRul
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, LineKind, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
+use domain::report::{
+    AdapterCapabilities, LineKind, ListingCapabilities, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot,
+};
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
 
+use crate::account::position_request::OpenPositions;
+use crate::adapter_account::is_about_positions;
 use crate::dialect::{Dialect, OrderQuery};
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;
 use crate::order_chains::SentRequest;
 use crate::reports::{FixTranslator, InboundMeaning};
 use crate::requests;
-use crate::requests::{MassStatusId, OrderContext, RequestKind, RequestRefusal};
+use crate::requests::{OrderContext, QuestionId, RequestKind, RequestRefusal};
 use crate::securities::security_list::is_about_securities;
 use crate::securities::venue_securities::VenueSecurities;
 use crate::sessions::drop_copy::DropCopy;
@@ -78,20 +82,21 @@ pub(crate) struct SessionFiles {
 
 pub struct FixAdapter {
     pub(crate) setup: FixSetup,
-    translator: FixTranslator,
+    pub(crate) translator: FixTranslator,
     pub(crate) check: MessageCheck,
     rate: RequestRate,
     numbers: SharedNumbers,
-    session: Option<RunningSession>,
+    pub(crate) session: Option<RunningSession>,
     /// Sessions that were begun, for the next address.
     attempts: usize,
-    /// From a session that has ended.
-    rest: VecDeque<Inbound>,
+    /// From a session that has ended, or behind a snapshot.
+    pub(crate) rest: VecDeque<Inbound>,
     confirmation: ReportConfirmation,
     /// Absent where there is none.
     pub(crate) drop_copy: Option<DropCopy>,
-    /// Of the next mass status.
-    mass_status: MassStatusId,
+    /// Of the next one about several orders, executions or positions.
+    pub(crate) questions: QuestionId,
+    pub(crate) positions: OpenPositions,
     /// Orders that are asked about and may have to be asked about by another id.
     asked: BTreeMap<OrderId, Order>,
     /// Absent where the dialect has no market data.
@@ -102,8 +107,8 @@ pub struct FixAdapter {
     pub(crate) runtime: Runtime,
 }
 
-struct RunningSession {
-    session: VenueSession,
+pub(crate) struct RunningSession {
+    pub(crate) session: VenueSession,
     begun: Timestamp,
     is_logged_on: bool,
 }
@@ -112,7 +117,9 @@ impl FixAdapter {
     pub(crate) fn open(setup: FixSetup, files: &SessionFiles, now: Timestamp) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let drop_copy = setup.drop_copy(&files.drop_copy, now)?;
-        let translator = FixTranslator::new(setup.dialect.clone(), setup.instance);
+        let begun_millis = now.0.unsigned_abs() / NANOS_PER_MILLI;
+        let mut translator = FixTranslator::new(setup.dialect.clone(), setup.instance);
+        translator.begun_millis = begun_millis;
         Ok(Self {
             translator: translator.with_drop_copy(drop_copy.is_some()),
             check: MessageCheck::new(&setup.dialect),
@@ -127,7 +134,8 @@ impl FixAdapter {
             confirmation: ReportConfirmation::default(),
             drop_copy,
             asked: BTreeMap::new(),
-            mass_status: MassStatusId { begun_millis: now.0.unsigned_abs() / NANOS_PER_MILLI, number: 0 },
+            questions: QuestionId { begun_millis, number: 0 },
+            positions: OpenPositions::default(),
             wake: bounded(1),
             runtime,
         })
@@ -156,6 +164,8 @@ impl FixAdapter {
             self.rest.extend(rest.into_iter().filter(is_due));
         }
         self.translator.chains.on_disconnected(self.setup.dialect.recovery.orders == OrderQuery::Adapter);
+        self.translator.captures.clear();
+        self.positions.clear();
         self.confirmation = ReportConfirmation::default();
         self.asked.clear();
     }
@@ -235,6 +245,9 @@ impl FixAdapter {
         if is_about_securities(&message) {
             return self.on_security_message(&message, sink);
         }
+        if is_about_positions(&message) {
+            return self.on_position_message(&message, sink);
+        }
         let (at, meanings) = self.translator.translate(&message);
         for meaning in meanings {
             match meaning {
@@ -284,7 +297,11 @@ impl FixAdapter {
             RequestKind::New => sink.on_report(None, ReportKind::NotSent { order, reason }),
             RequestKind::Cancel => sink.on_report(None, ReportKind::CancelRejected { order, reason }),
             RequestKind::Replace => sink.on_report(None, ReportKind::ReplaceRejected { order, reason }),
-            RequestKind::Status | RequestKind::MassStatus | RequestKind::MarketData => {}
+            RequestKind::Status
+            | RequestKind::MassStatus
+            | RequestKind::TradeCapture
+            | RequestKind::Positions
+            | RequestKind::MarketData => {}
         }
     }
 }
@@ -303,6 +320,7 @@ impl OrderSession for FixAdapter {
             order_properties: dialect.orders.properties.offered(),
             replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
             lines: self.lines(),
+            lists: ListingCapabilities { statement: dialect.recovery.positions, ..ListingCapabilities::default() },
             pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
             ..AdapterCapabilities::default()
         }
@@ -340,10 +358,9 @@ impl OrderSession for FixAdapter {
         }
     }
 
-    /// FIX has no list of orders with their executions: what is open is asked about order by order, and what was missed comes
-    /// again.
+    /// Without one, what is open is asked about order by order, and what was missed comes again.
     fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
-        Ok(VenueSnapshot { as_of: Some(at), complete: false, ..VenueSnapshot::default() })
+        self.take_snapshot(at)
     }
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
@@ -384,8 +401,12 @@ impl OrderSession for FixAdapter {
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let capture = match self.ask_for_fills(at, order) {
+            Ok(capture) => capture,
+            Err(outcome) => return outcome,
+        };
         let mut mass = None;
+        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
         let outcome = match dialect.recovery.orders {
             OrderQuery::None | OrderQuery::Adapter => {
                 SendOutcome::NotSent("venue-no-status: the venue answers no questions".into())
@@ -400,20 +421,19 @@ impl OrderSession for FixAdapter {
                 self.send(at, RequestKind::Status, message)
             }
             OrderQuery::MassStatus => {
-                let message = requests::mass_status(dialect, self.mass_status);
-                mass = Some(self.mass_status);
-                self.mass_status.number += 1;
+                let message = requests::mass_status(dialect, self.questions);
+                mass = Some(self.next_question());
                 self.send(at, RequestKind::MassStatus, message)
             }
         };
         if outcome == SendOutcome::Sent {
-            self.translator.chains.on_question(at, order, mass);
+            self.translator.chains.on_question(at, order, mass, capture);
         }
         outcome
     }
 
-    fn ask_statement(&mut self, _: Timestamp, _: AccountId) -> SendOutcome {
-        SendOutcome::NotSent("the venue gives no statements".into())
+    fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
+        self.ask_for_positions(at, account)
     }
 
     fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {

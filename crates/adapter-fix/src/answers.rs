@@ -4,22 +4,24 @@ use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueOrder, Venue
 use domain::{OrderId, Quantity, Text, WireId};
 use fix::FixMessage;
 
+use crate::account::trade_capture::{filled_by, reported_fill};
 use crate::dialect::OrdState;
 use crate::execution::{ExecutionFields, contradiction, terms_of};
 use crate::order_chains::Question;
 use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
-use crate::requests::MassStatusId;
+use crate::requests::{MASS_STATUS_PREFIX, QuestionId};
 
 impl FixTranslator {
     /// The open question that a status report answers. A report of a mass status from before the question does not.
     pub(crate) fn answered_question(&self, message: &FixMessage<'_>, order: OrderId) -> Option<Question> {
         let question = self.chains.get(order)?.questions.front().copied()?;
-        let of = message.text(584).and_then(MassStatusId::read);
+        let of = message.text(584).and_then(|text| QuestionId::read(MASS_STATUS_PREFIX, text));
         let is_older = of.zip(question.mass).is_some_and(|(of, asked)| !of.covers(asked));
         (!is_older).then_some(question)
     }
 
-    /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
+    /// The answer to a question. Its executions are part of it where the venue was asked for them; otherwise, where the venue has more
+    /// than was reported, nothing is concluded.
     pub(crate) fn answer(
         &mut self,
         message: &FixMessage<'_>,
@@ -28,7 +30,13 @@ impl FixTranslator {
         question: Question,
     ) -> Vec<InboundMeaning> {
         let order = id.order;
-        self.chains.chain(order).questions.clear();
+        let chain = self.chains.chain(order);
+        if question.capture.is_some() && chain.captured.is_none() && !fields.is_unknown_order() {
+            chain.held_status = Some(message.bytes().to_vec());
+            return Vec::new();
+        }
+        chain.questions.clear();
+        let fills = chain.captured.take().unwrap_or_default();
         if fields.is_unknown_order() {
             return self.on_unknown_id(id, question);
         }
@@ -37,7 +45,8 @@ impl FixTranslator {
         }
         let chain = self.chains.chain(order);
         chain.unknown.clear();
-        let (known, shown) = (chain.cum_qty.unwrap_or(question.filled), fields.condition.cum_qty);
+        let known = chain.cum_qty.unwrap_or(question.filled).max(filled_by(&fills).unwrap_or(Quantity::ZERO));
+        let shown = fields.condition.cum_qty;
         if let Some(more) = shown.filter(|shown| *shown > known) {
             return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
         }
@@ -59,10 +68,14 @@ impl FixTranslator {
             state: venue_state(state),
             reason: fields.text.map(Text::from),
         };
+        chain.cum_qty = Some(known);
+        for fill in &fills {
+            chain.add_fill(reported_fill(fill, false));
+        }
         if !state.is_open() {
             self.chains.end(order);
         }
-        inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
+        inquiry(order, question, InquiryResult::Found(seen, fills))
     }
 
     /// Which request the venue knows the order by is a guess after a start: the newest may have been a cancel that it refused. An order is
@@ -100,7 +113,8 @@ impl FixTranslator {
     ) -> Option<Vec<InboundMeaning>> {
         let is_empty = message.number(911) == Some(0);
         let is_last = message.flag(912) || is_empty;
-        let answered = message.text(584).and_then(MassStatusId::read).filter(|_| is_last)?;
+        let answered =
+            message.text(584).and_then(|text| QuestionId::read(MASS_STATUS_PREFIX, text)).filter(|_| is_last)?;
         let mut meanings = Vec::new();
         if let Some(id) = ours.filter(|_| !is_empty) {
             let fields = ExecutionFields::read(&self.dialect, message);
@@ -132,7 +146,7 @@ fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<Inb
     }))
 }
 
-fn venue_state(state: OrdState) -> VenueOrderState {
+pub(crate) fn venue_state(state: OrdState) -> VenueOrderState {
     match state {
         OrdState::Canceled => VenueOrderState::Canceled,
         OrdState::Expired => VenueOrderState::Expired,

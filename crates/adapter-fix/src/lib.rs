@@ -10,6 +10,7 @@ mod order_chains;
 mod reports;
 mod answers;
 mod fill_group;
+mod account;
 
 mod sessions;
 mod market_data;
@@ -18,8 +19,11 @@ mod adapter;
 mod adapter_prices;
 mod adapter_drop_copy;
 mod adapter_securities;
+mod adapter_account;
 mod venue_type;
 
+pub use account::position_request::{OpenPositions, PositionStep, position_request};
+pub use account::trade_capture::{CAPTURED_FILLS_MAX, CaptureScope, trade_capture};
 pub use adapter::FixAdapter;
 pub use dialect::*;
 pub use execution::{ExecutionFields, OrderCondition, contradiction};
@@ -31,7 +35,7 @@ pub use message_check::MessageCheck;
 pub use order_chains::{CHAIN_FILLS_MAX, ENDED_CHAINS_MAX, OrderChains, SENT_REQUESTS_MAX, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};
 pub use requests::{
-    ClientIds, MassStatusId, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
+    ClientIds, OrderContext, QuestionId, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
     replace,
 };
 pub use securities::security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
+use domain::report::VenueFill;
 use domain::{Order, OrderId, Quantity, Timestamp, WireId};
 use fix::SeqNum;
 
-use crate::requests::{MassStatusId, RequestKind};
+use crate::requests::{QuestionId, RequestKind};
 
 /// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
 pub const ENDED_CHAINS_MAX: usize = 10_000;
@@ -28,7 +29,9 @@ pub struct SentRequest {
 pub(crate) struct Question {
     pub as_of: Timestamp,
     /// The mass status that asks about it, where it is not asked about alone.
-    pub mass: Option<MassStatusId>,
+    pub mass: Option<QuestionId>,
+    /// The number of the trade capture that asks for its executions.
+    pub capture: Option<u64>,
     /// What the engine had booked.
     pub filled: Quantity,
     /// What was reported as filled until then.
@@ -49,6 +52,8 @@ pub(crate) struct ReportedFill {
     pub at: Option<Timestamp>,
     /// Busted, or corrected by another one.
     pub is_void: bool,
+    /// It was part of a snapshot, and is not told again.
+    pub in_snapshot: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -72,6 +77,10 @@ pub(crate) struct OrderChain {
     pub questions: VecDeque<Question>,
     /// Requests by whose ids the venue was asked since it last knew the order, and did not.
     pub unknown: Vec<u32>,
+    /// Executions that answer the open question; the status may still come.
+    pub captured: Option<Vec<VenueFill>>,
+    /// The status that answers it; its executions have still to come.
+    pub held_status: Option<Vec<u8>>,
     /// What the last answer had as filled, where that is less than was reported.
     pub fewer: Option<Quantity>,
     pub has_ended: bool,
@@ -103,6 +112,16 @@ impl OrderChain {
         }
         self.fills.push_back(fill);
         true
+    }
+
+    /// Whether the venue has it: something was heard of it.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.known.is_some() || !self.fills.is_empty() || self.has_ended
+    }
+
+    /// Whether a snapshot has told it.
+    pub(crate) fn is_in_snapshot(&self, reported: &str) -> bool {
+        self.fills.iter().any(|fill| fill.in_snapshot && fill.reported == reported)
     }
 
     /// Whether it was not told before.
@@ -153,7 +172,8 @@ impl OrderChains {
         chain.terms = Some(order.terms);
         chain.asked.push((order.request, order.terms));
         chain.kinds.push((order.request, RequestKind::New));
-        chain.cum_qty = Some(Quantity::ZERO);
+        // Of one that is sent again something may be filled.
+        chain.cum_qty.get_or_insert(Quantity::ZERO);
     }
 
     pub fn on_cancel(&mut self, order: &Order) {
@@ -167,13 +187,15 @@ impl OrderChains {
     }
 
     /// Alone, or by a mass status.
-    pub fn on_question(&mut self, at: Timestamp, order: &Order, mass: Option<MassStatusId>) {
+    pub fn on_question(&mut self, at: Timestamp, order: &Order, mass: Option<QuestionId>, capture: Option<QuestionId>) {
         let chain = self.learn(order);
         let (filled, reported) = (order.filled, chain.cum_qty);
-        let question = Question { as_of: at, mass, filled, reported, terms: order.terms, newest: order.request };
+        let (capture, newest) = (capture.map(|id| id.number), order.request);
+        let question = Question { as_of: at, mass, capture, filled, reported, terms: order.terms, newest };
         // One question is enough: the oldest answers for all.
         if chain.questions.is_empty() {
             chain.questions.push_back(question);
+            (chain.captured, chain.held_status) = (None, None);
         }
     }
 
@@ -184,6 +206,7 @@ impl OrderChains {
         for chain in self.chains.values_mut() {
             chain.questions.clear();
             chain.unknown.clear();
+            (chain.captured, chain.held_status) = (None, None);
             if is_told_elsewhere {
                 chain.cum_qty = None;
             }
@@ -260,7 +283,7 @@ impl OrderChains {
     }
 
     /// Orders with an open question that this mass status answers.
-    pub(crate) fn questioned(&self, answered: MassStatusId) -> Vec<OrderId> {
+    pub(crate) fn questioned(&self, answered: QuestionId) -> Vec<OrderId> {
         let is_asked = |question: &Question| question.mass.is_some_and(|asked| answered.covers(asked));
         let all = self.chains.iter().filter(|(_, chain)| chain.questions.front().is_some_and(is_asked));
         all.map(|(order, _)| *order).collect()

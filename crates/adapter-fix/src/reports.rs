@@ -1,13 +1,14 @@
 //! Messages of the venue as reports to the engine: Execution Report (8), Order Cancel Reject (9), Reject (3), Business Message
-//! Reject (j).
+//! Reject (j), Trade Capture Report (AE).
 
 use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
+use crate::account::trade_capture::OpenCaptures;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
-use crate::order_chains::{OrderChains, ReportedFill};
+use crate::order_chains::{OrderChain, OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
 
 /// What a message means.
@@ -34,6 +35,9 @@ pub struct FixTranslator {
     pub(crate) dialect: Dialect,
     ids: ClientIds,
     pub chains: OrderChains,
+    pub(crate) captures: OpenCaptures,
+    /// Of the adapter: answers to questions of an earlier one are not ours.
+    pub begun_millis: u64,
     /// Reports come over two sessions, and the second copy of one says nothing new.
     has_drop_copy: bool,
 }
@@ -41,7 +45,8 @@ pub struct FixTranslator {
 impl FixTranslator {
     pub fn new(dialect: Dialect, instance: u64) -> Self {
         let ids = ClientIds::new(instance, dialect.ids.clone());
-        Self { dialect, ids, chains: OrderChains::default(), has_drop_copy: false }
+        let (chains, captures) = (OrderChains::default(), OpenCaptures::default());
+        Self { dialect, ids, chains, captures, begun_millis: 0, has_drop_copy: false }
     }
 
     /// Whether the messages of a drop copy are translated too.
@@ -64,6 +69,10 @@ impl FixTranslator {
             b"8" => self.on_execution(message),
             b"9" => self.on_cancel_reject(message),
             b"3" | b"j" => self.on_reject(message),
+            b"AE" | b"AQ" => {
+                let step = self.on_capture(message);
+                self.on_captured(step)
+            }
             _ => Vec::new(),
         };
         (at, meanings)
@@ -149,6 +158,8 @@ impl FixTranslator {
                 self.chains.end(order);
                 report(ReportKind::Expired { order, reason: reason() })
             }
+            // It was sent twice, and the first one is known to be there.
+            ExecKind::Rejected if fields.is_duplicate() && self.is_heard(order) => Vec::new(),
             ExecKind::Rejected if fields.is_duplicate() => {
                 unclear(Some(order), "the venue refused the order as a duplicate: it has the first one".to_owned())
             }
@@ -161,6 +172,10 @@ impl FixTranslator {
             ExecKind::Bust => self.on_bust(order, fields),
             ExecKind::Correct => self.on_correction(message, order, fields),
         }
+    }
+
+    fn is_heard(&self, order: OrderId) -> bool {
+        self.chains.get(order).is_some_and(OrderChain::is_heard)
     }
 
     /// Both sessions tell the same ExecID (17), kind, status and quantity; an ExecID alone may be used again.
@@ -205,6 +220,9 @@ impl FixTranslator {
         let Some(fill) = self.fill(message, order, fields) else { return Vec::new() };
         let missing = self.missing_before(order, &fill, fields);
         let chain = self.chains.chain(order);
+        if chain.is_in_snapshot(&fill.exec_id) {
+            return Vec::new();
+        }
         // What is sent again may have been busted since.
         if chain.add_fill(reported(fields, &fill)) {
             chain.cum_qty = chain.cum_qty.max(fields.condition.cum_qty);
@@ -261,7 +279,7 @@ impl FixTranslator {
         }
     }
 
-    fn charges(&self, message: &FixMessage<'_>) -> (Option<Amount>, Vec<Charge>) {
+    pub(crate) fn charges(&self, message: &FixMessage<'_>) -> (Option<Amount>, Vec<Charge>) {
         match self.dialect.executions.misc_fees {
             true => (None, misc_fees(message)),
             false => self.commission(message),
@@ -427,7 +445,8 @@ impl FixTranslator {
             Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
             Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
             // A question that is refused has no answer.
-            Some(RequestKind::Status | RequestKind::MassStatus | RequestKind::MarketData) => {
+            Some(RequestKind::TradeCapture) => self.on_capture_refused(order),
+            Some(RequestKind::Status | RequestKind::MassStatus | RequestKind::Positions | RequestKind::MarketData) => {
                 self.chains.chain(order).questions.clear();
                 Vec::new()
             }
@@ -444,6 +463,7 @@ fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
         quantity: fill.quantity,
         at: fill.at,
         is_void: false,
+        in_snapshot: false,
     }
 }
 
@@ -484,7 +504,7 @@ fn misc_fees(message: &FixMessage<'_>) -> Vec<Charge> {
 }
 
 /// LastLiquidityInd (851), else AggressorIndicator (1057). Other values, such as an execution that was routed on, tell neither.
-fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
+pub(crate) fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
     match (message.get(851), message.get(1057)) {
         (Some(b"1"), _) | (None, Some(b"N")) => Some(Liquidity::Maker),
         (Some(b"2"), _) | (None, Some(b"Y")) => Some(Liquidity::Taker),

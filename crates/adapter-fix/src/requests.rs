@@ -1,4 +1,4 @@
-//! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF); the ids that they carry.
+//! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF); the ids that all requests carry.
 //! What the dialect does not offer is refused here, before anything is sent.
 
 use std::fmt;
@@ -20,6 +20,8 @@ pub enum RequestKind {
     Replace,
     Status,
     MassStatus,
+    TradeCapture,
+    Positions,
     MarketData,
 }
 
@@ -31,6 +33,8 @@ impl RequestKind {
             Self::Replace => "G",
             Self::Status => "H",
             Self::MassStatus => "AF",
+            Self::TradeCapture => "AD",
+            Self::Positions => "AN",
             Self::MarketData => "V",
         }
     }
@@ -122,39 +126,42 @@ pub fn order_status(
     Ok(message)
 }
 
-/// The id of a mass status: when its adapter was opened, so that it is another one after a restart, and a number.
+/// First letter of MassStatusReqID (584).
+pub(crate) const MASS_STATUS_PREFIX: char = 'M';
+
+/// The id of a question: when its adapter was opened, so that it is another one after a restart, and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MassStatusId {
+pub struct QuestionId {
     pub begun_millis: u64,
     pub number: u64,
 }
 
-impl MassStatusId {
+impl QuestionId {
     /// Whether an answer to this one answers that one too: it was asked before, or is the same.
     pub fn covers(self, asked: Self) -> bool {
         self.begun_millis == asked.begun_millis && asked.number <= self.number
     }
 
+    /// As the venue sees it; the first letter says what is asked for.
+    pub fn text(self, prefix: char) -> String {
+        format!("{prefix}{:x}-{}", self.begun_millis, self.number)
+    }
+
     /// `None` for an id that is not ours.
-    pub fn read(text: &str) -> Option<Self> {
-        let (begun, number) = text.strip_prefix('M')?.split_once('-')?;
+    pub fn read(prefix: char, text: &str) -> Option<Self> {
+        let (begun, number) = text.strip_prefix(prefix)?.split_once('-')?;
         Some(Self { begun_millis: u64::from_str_radix(begun, 16).ok()?, number: number.parse().ok()? })
     }
 }
 
-impl fmt::Display for MassStatusId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "M{:x}-{}", self.begun_millis, self.number)
-    }
-}
-
 /// Asks for all open orders.
-pub fn mass_status(dialect: &Dialect, id: MassStatusId) -> Result<OutgoingMessage, RequestRefusal> {
+pub fn mass_status(dialect: &Dialect, id: QuestionId) -> Result<OutgoingMessage, RequestRefusal> {
     if dialect.version == FixVersion::Fix42 {
         return Err(RequestRefusal::new("venue-no-status", "FIX 4.2 has no mass status"));
     }
     let mut message = OutgoingMessage::new(RequestKind::MassStatus.msg_type());
-    message.field(584, id.to_string()).field(585, "7");
+    message.field(584, id.text(MASS_STATUS_PREFIX)).field(585, "7");
+    write_constants(dialect, RequestKind::MassStatus, &mut message)?;
     Ok(message)
 }
 
@@ -271,6 +278,22 @@ fn write_fields(
             RequestRefusal::new("venue-field", format!("tag {}: there is no value for it", field.tag))
         })?;
         message.field(field.tag, value);
+    }
+    Ok(())
+}
+
+/// Fields of the dialect on a request that is about no order: texts.
+pub(crate) fn write_constants(
+    dialect: &Dialect,
+    kind: RequestKind,
+    message: &mut OutgoingMessage,
+) -> Result<(), RequestRefusal> {
+    for field in dialect.fields.iter().filter(|field| field.messages.iter().any(|on| on == kind.msg_type())) {
+        let FieldValue::Constant(text) = &field.value else {
+            let reason = format!("tag {}: {} is about no order", field.tag, kind.msg_type());
+            return Err(RequestRefusal::new("venue-field", reason));
+        };
+        message.field(field.tag, text);
     }
     Ok(())
 }

@@ -33,8 +33,17 @@ pub(crate) const HISTORY_PAGE: usize = 1_000;
 /// Pause after a failed query of history.
 pub(crate) const HISTORY_PAUSE_MILLISECONDS: u64 = 500;
 
-/// Status requests (H, AF) of one session in progress; one more is j with 380=4.
+/// Questions (H, AF, AD, AN) of one session in progress; one more is j with 380=4.
 pub(crate) const STATUS_REQUESTS_MAX: usize = 1_024;
+
+/// Trades of one answer to a Trade Capture Report Request (AD); where more match, it is refused as a whole.
+pub(crate) const CAPTURED_TRADES_MAX: usize = 10_000;
+/// Orders of a session among which its trades are looked for; where there are more, the request has to name an order.
+pub(crate) const CAPTURED_ORDERS_MAX: usize = 100_000;
+/// Ended orders that a mass status (AF with 7004=Y) has besides the open ones: the newest.
+pub(crate) const ENDED_ORDERS_MAX: usize = 10_000;
+/// Ended orders that were placed before are not in a mass status.
+pub(crate) const ENDED_ORDERS_SECONDS: i64 = 48 * 3_600;
 
 /// Lines that are queued for the message log; more are dropped and counted.
 pub(crate) const LOG_LINES_MAX: usize = 65_536;

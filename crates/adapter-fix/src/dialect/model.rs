@@ -328,6 +328,12 @@ pub struct RecoveryRules {
     /// Numbers go on from one connection to the next, and missed messages come again.
     pub resend: bool,
     pub orders: OrderQuery,
+    /// Executions are asked for by a Trade Capture Report Request (AD).
+    pub trades: bool,
+    /// Positions are asked for by a Request for Positions (AN).
+    pub positions: bool,
+    /// After a log-on all orders are asked for (AF), and their executions.
+    pub snapshot: bool,
     /// How long after sending a request can still take effect.
     pub request_life_seconds: Option<u32>,
     /// How long after a change the venue's answers may still lack it.

@@ -16,7 +16,9 @@ use super::section::{DialectError, Problems, Section};
 use super::security_rules::{security_list, security_status};
 
 /// Message types that we send.
-const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
+const REQUESTS: [&str; 7] = ["D", "F", "G", "H", "AF", "AD", "AN"];
+/// Those that are about no order.
+const ACCOUNT_REQUESTS: [&str; 3] = ["AF", "AD", "AN"];
 
 /// Fields of requests that follow from the order.
 const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
@@ -97,6 +99,10 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
+    if dialect.recovery.trades && dialect.executions.exec_ids == ExecIdRule::Repeat {
+        let reason = "ids that begin at 1 again need CumQty (14), which a Trade Capture Report does not have";
+        root.section("recovery", problems).refuse::<()>("trades", reason, problems);
+    }
     check_pass_through(&dialect, &orders_section, problems);
     Some(dialect)
 }
@@ -293,6 +299,10 @@ fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Ext
         }
         _ => FieldValue::Constant(value),
     };
+    let is_of_account = messages.iter().any(|message| ACCOUNT_REQUESTS.contains(&message.as_str()));
+    if is_of_account && !matches!(value, FieldValue::Constant(_)) {
+        section.refuse::<()>("value", "AF, AD and AN are about no order: the value is a text", problems);
+    }
     Some(ExtraField { messages, tag: tag?, value })
 }
 
@@ -391,7 +401,8 @@ fn recovery(
     session: &SessionRules,
     problems: &mut Problems<'_>,
 ) -> RecoveryRules {
-    section.check_keys(&["resend", "orders", "requestLifeSeconds", "readLagMillis"], problems);
+    let known = ["resend", "orders", "trades", "positions", "snapshot", "requestLifeSeconds", "readLagMillis"];
+    section.check_keys(&known, problems);
     let queries = [
         ("status", OrderQuery::Status),
         ("mass-status", OrderQuery::MassStatus),
@@ -401,6 +412,9 @@ fn recovery(
     let rules = RecoveryRules {
         resend: section.flag("resend", !session.reset_on_logon, problems),
         orders: section.choice("orders", &queries, problems).unwrap_or(OrderQuery::None),
+        trades: section.choice("trades", &[("none", false), ("capture", true)], problems).unwrap_or(false),
+        positions: section.choice("positions", &[("none", false), ("request", true)], problems).unwrap_or(false),
+        snapshot: section.flag("snapshot", false, problems),
         request_life_seconds: section.whole("requestLifeSeconds", 1..=86_400, problems),
         read_lag_millis: section.whole("readLagMillis", 0..=600_000, problems).unwrap_or(0),
     };
@@ -418,7 +432,35 @@ fn recovery(
     if rules.orders == OrderQuery::MassStatus && version == FixVersion::Fix42 {
         section.refuse::<()>("orders", "FIX.4.2 has no Order Mass Status Request", problems);
     }
+    check_account_questions(section, version, &rules, problems);
     rules
+}
+
+fn check_account_questions(
+    section: &Section<'_>,
+    version: FixVersion,
+    rules: &RecoveryRules,
+    problems: &mut Problems<'_>,
+) {
+    let is_old = version == FixVersion::Fix42;
+    for (key, _) in [("trades", rules.trades), ("positions", rules.positions)].iter().filter(|(_, set)| *set && is_old)
+    {
+        section.refuse::<()>(key, "FIX.4.2 has no such request", problems);
+    }
+    if rules.snapshot && !rules.trades {
+        section.refuse::<()>(
+            "snapshot",
+            "orders without their executions are none: trades = \"capture\" is needed",
+            problems,
+        );
+    }
+    if rules.trades && matches!(rules.orders, OrderQuery::Adapter | OrderQuery::None) {
+        section.refuse::<()>(
+            "trades",
+            "executions are part of the answer about an order: orders is status or mass-status",
+            problems,
+        );
+    }
 }
 
 fn throttle(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Throttle> {

@@ -244,7 +244,8 @@ fn request_of(message: &FixMessage<'_>) -> Option<(RequestKind, String)> {
 }
 
 fn kind_of(msg_type: &[u8]) -> Option<RequestKind> {
-    let kinds = [RequestKind::New, RequestKind::Cancel, RequestKind::Replace, RequestKind::Status];
+    let kinds =
+        [RequestKind::New, RequestKind::Cancel, RequestKind::Replace, RequestKind::Status, RequestKind::TradeCapture];
     kinds.into_iter().find(|kind| kind.msg_type().as_bytes() == msg_type)
 }
 

@@ -13,11 +13,10 @@ use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
 use bus::Catalogue;
 use domain::order::OrderTerms;
-use domain::{AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInForce, Timestamp};
+use domain::{Account, AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInForce, Timestamp};
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
 
-use crate::numbered_requests::NumberedRequests;
 use crate::venue::RialtoVenue;
 
 /// A wait that takes longer than this has failed, on any machine.
@@ -31,7 +30,7 @@ pub(crate) struct RialtoHarness<'a> {
     venue: &'a RialtoVenue,
     session: String,
     line: CuttableProxy,
-    adapter: NumberedRequests,
+    adapter: FixAdapter,
     folder: TempDir,
     orders: u64,
     is_down: bool,
@@ -41,7 +40,7 @@ impl<'a> RialtoHarness<'a> {
     pub(crate) fn new(venue: &'a RialtoVenue) -> Self {
         let (session, folder) = (venue.next_session(), tempfile::tempdir().unwrap());
         let line = CuttableProxy::to(venue.address());
-        let adapter = NumberedRequests::new(adapter(&session, &line, folder.path()));
+        let adapter = adapter(&session, &line, folder.path());
         Self { venue, session, line, adapter, folder, orders: 0, is_down: false }
     }
 
@@ -130,8 +129,8 @@ impl Harness for RialtoHarness<'_> {
     fn restart(&mut self) {
         let fresh = tempfile::tempdir().unwrap();
         // The numbers are used by one adapter at a time.
-        self.adapter.adapter = adapter("NOBODY", &self.line, fresh.path());
-        self.adapter.adapter = adapter(&self.session, &self.line, self.folder.path());
+        self.adapter = adapter("NOBODY", &self.line, fresh.path());
+        self.adapter = adapter(&self.session, &self.line, self.folder.path());
     }
 
     /// Its disk is its own.
@@ -189,7 +188,8 @@ fn catalogue() -> Catalogue {
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
     let stock = samples::stock(1, "AAPL");
     reference.securities.insert(stock.id, Arc::new(stock));
-    let account = samples::account(1, "DESK");
+    // The demo's, which trades Apple.
+    let account = Account { ext_account: Some("Rialto Desk".into()), ..samples::account(1, "DESK") };
     reference.accounts.insert(account.id, Arc::new(account));
     let catalogue = Catalogue::default();
     catalogue.replace(Arc::new(reference));

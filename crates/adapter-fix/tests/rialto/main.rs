@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 mod venue;
-mod numbered_requests;
 mod harness;
 
 mod conformance;

@@ -1,6 +1,6 @@
 //! Answers to questions about orders: status reports, one by one or for all open orders.
 
-use adapter_fix::{Dialect, MassStatusId, SHIPPED_DIALECTS};
+use adapter_fix::{Dialect, QuestionId, SHIPPED_DIALECTS};
 use domain::order::{OrderRequest, PendingRequest, ReplaceRequest};
 use domain::{Order, Source};
 use expect_test::expect;
@@ -8,12 +8,12 @@ use expect_test::expect;
 use crate::story::{INSTANCE, NOW, Story, order};
 
 fn ask(story: &mut Story, order: &Order) {
-    story.translator.chains.on_question(NOW.parse().unwrap(), order, None);
+    story.translator.chains.on_question(NOW.parse().unwrap(), order, None, None);
 }
 
 fn ask_by_mass_status(story: &mut Story, order: &Order, number: u64) {
-    let id = MassStatusId { begun_millis: 10, number };
-    story.translator.chains.on_question(NOW.parse().unwrap(), order, Some(id));
+    let id = QuestionId { begun_millis: 10, number };
+    story.translator.chains.on_question(NOW.parse().unwrap(), order, Some(id), None);
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_replace_that_nobody_waits_for_any_more_is_asked_about() {
     story.replace(&Order { request: 2, ..order(1) }, terms(80, "10.7"));
     story.venue("8 11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
     // After a start the engine names its newest request only with the question.
-    story.translator.chains.on_question(NOW.parse().unwrap(), &Order { request: 3, ..order(2) }, None);
+    story.translator.chains.on_question(NOW.parse().unwrap(), &Order { request: 3, ..order(2) }, None, None);
     story.venue("8 43=Y|11=R7-2-2|41=R7-2-0|37=V2|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
     story.venue("9 43=Y|11=R7-2-2|41=R7-2-0|37=V2|39=0|434=1|102=0");
     story.venue("9 43=Y|11=R7-2-1|41=R7-2-0|37=V2|39=0|102=0");

@@ -1,7 +1,7 @@
 //! Orders, cancels, replaces and questions as messages; what the dialect does not offer is refused.
 
 use adapter_fix::{
-    ClientIds, Dialect, MassStatusId, MessageCheck, SHIPPED_DIALECTS, mass_status, new_order, order_status,
+    ClientIds, Dialect, MessageCheck, QuestionId, SHIPPED_DIALECTS, mass_status, new_order, order_status,
 };
 use domain::order::OrderTerms;
 use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, Side, TimeInForce};
@@ -50,7 +50,7 @@ fn every_message_of_every_dialect_keeps_to_its_dictionary() {
             adapter_fix::cancel(&dialect, &ids(&dialect), &order, known, &context()),
             adapter_fix::replace(&dialect, &ids(&dialect), (&order, known), terms(60, "10"), &context()),
             order_status(&dialect, &ids(&dialect), &order, known, &context()),
-            mass_status(&dialect, MassStatusId { begun_millis: 10, number: 1 }),
+            mass_status(&dialect, QuestionId { begun_millis: 10, number: 1 }),
         ];
         for message in others.into_iter().flatten() {
             assert_eq!(check.check(&message), Ok(()), "{name}: {}", shown(&Ok(message)));

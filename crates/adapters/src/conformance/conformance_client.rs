@@ -34,6 +34,8 @@ pub(super) struct ConformanceClient<H> {
     asked: BTreeMap<OrderId, Quantity>,
     /// Orders that were to be cancelled, or a leg of them.
     canceled: BTreeSet<OrderId>,
+    /// The number of the newest request of each order: as with the engine, no two have the same.
+    newest: BTreeMap<OrderId, u32>,
 }
 
 impl<H: Harness> ConformanceClient<H> {
@@ -45,6 +47,7 @@ impl<H: Harness> ConformanceClient<H> {
             admitted: Vec::new(),
             asked: BTreeMap::new(),
             canceled: BTreeSet::new(),
+            newest: BTreeMap::new(),
         }
     }
 
@@ -95,15 +98,23 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn modify(&mut self, order: &Order, terms: OrderTerms) -> SendOutcome {
         self.note_asked(order, terms);
         let at = self.harness.now();
-        let outcome = self.harness.adapter().modify(at, order, terms);
+        let order = self.next_request(order);
+        let outcome = self.harness.adapter().modify(at, &order, terms);
         self.note_unsent(outcome)
     }
 
     pub(super) fn cancel(&mut self, order: &Order) -> SendOutcome {
         self.canceled.insert(order.id);
         let at = self.harness.now();
-        let outcome = self.harness.adapter().cancel(at, order);
+        let order = self.next_request(order);
+        let outcome = self.harness.adapter().cancel(at, &order);
         self.note_unsent(outcome)
+    }
+
+    fn next_request(&mut self, order: &Order) -> Order {
+        let newest = self.newest.entry(order.id).or_insert(order.request);
+        *newest += 1;
+        Order { request: *newest, ..order.clone() }
     }
 
     pub(super) fn cancel_leg(&mut self, order: &Order, leg: &Text) -> SendOutcome {
@@ -116,7 +127,8 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
         self.asked_at = at;
-        let outcome = self.harness.adapter().inquire(at, order);
+        let request = self.newest.get(&order.id).copied().unwrap_or(order.request);
+        let outcome = self.harness.adapter().inquire(at, &Order { request, ..order.clone() });
         self.note_unsent(outcome)
     }
 

@@ -23,12 +23,20 @@ pub(super) fn all<H: Harness>() -> Vec<(&'static str, Rule<H>)> {
 fn statement_has_locked_cash<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult {
     let account = open(desk)?;
     let before = desk.ask_for_statement(account)?;
+    states_cash(&before)?;
     accepted(desk)?;
     let after = desk.ask_for_statement(account)?;
     let locked = |statement: &VenueStatement| statement.cash.iter().any(|balance| balance.locked.is_positive());
     match (locked(&before), locked(&after)) {
         (false, true) => Ok(()),
         _ => failed(format!("an order rests: before {:?}, after {:?}", before.cash, after.cash)),
+    }
+}
+
+fn states_cash(statement: &VenueStatement) -> RuleResult {
+    match statement.cash_complete || !statement.cash.is_empty() {
+        true => Ok(()),
+        false => Err(RuleVerdict::NotSupported("the venue tells positions, not cash")),
     }
 }
 
@@ -53,6 +61,7 @@ fn statement_has_positions<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleR
 fn statement_agrees_with_charges<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult {
     let account = open(desk)?;
     let before = desk.ask_for_statement(account)?;
+    states_cash(&before)?;
     let (order, fills) = trade(desk)?;
     let after = desk.ask_for_statement(account)?;
     let total = |statement: &VenueStatement, currency: Currency| {

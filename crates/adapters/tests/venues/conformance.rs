@@ -63,7 +63,7 @@ fn an_adapter_that_makes_two_orders_of_one_is_caught() {
 #[test]
 fn an_adapter_that_reports_before_the_venue_has_recorded_is_caught() {
     let rules = [
-        "an order for an unlisted security is rejected",
+        "an order for an unlisted security is refused",
         "the snapshot after a disconnect has what was missed",
         "nothing is reported after a disconnect",
         "nothing is reported before it is recorded",

@@ -22,12 +22,12 @@ use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engi
 use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
 use super::logon::{LogonAttempt, LogonCredentials};
 use super::message_log::MessageLog;
+use super::questions::{Question, WantedAnswer};
 use super::rate_limiter::MessageRateLimiter;
 use super::reports::{
     ConfirmationStep, ReadConfirmation, ReportFeeder, ReportItem, ReportScope, ReportSource, ResumePoint, SessionWaker,
 };
 use super::session_status::SessionStatus;
-use super::status_request::StatusRequest;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
 use crate::session::GatewayContext;
 use crate::session::command_submission::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
@@ -35,7 +35,7 @@ use crate::session::session_status::Principal;
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
     self, CommandClass, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho,
-    RequestMeaning, RequestScope, SessionTerms, field,
+    RequestMeaning, SessionTerms, field,
 };
 
 /// Text (58) of the answer to any message of a drop copy session.
@@ -63,8 +63,8 @@ pub(crate) struct GatewayApplication {
     reports: Option<mpsc::Receiver<ReportItem>>,
     notified: Arc<AtomicBool>,
     read_confirmation: ReadConfirmation,
-    /// Status requests in progress; dropped with the connection.
-    status_requests: JoinSet<()>,
+    /// Questions in progress; dropped with the connection.
+    questions: JoinSet<()>,
     logged_on_sender: watch::Sender<bool>,
     /// Whether a session event was published: not before the Logon, because any peer can connect.
     is_announced: bool,
@@ -95,7 +95,7 @@ impl GatewayApplication {
             reports: None,
             notified: Arc::default(),
             read_confirmation: ReadConfirmation::default(),
-            status_requests: JoinSet::new(),
+            questions: JoinSet::new(),
             logged_on_sender,
             is_announced: false,
         }
@@ -268,22 +268,22 @@ impl GatewayApplication {
         self.send(&reject, line);
     }
 
-    fn on_status_request(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        while self.status_requests.try_join_next().is_some() {}
-        if self.status_requests.len() >= STATUS_REQUESTS_MAX {
+    fn on_question(&mut self, meaning: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        while self.questions.try_join_next().is_some() {}
+        if self.questions.len() >= STATUS_REQUESTS_MAX {
             let text = Some("busy: too many questions wait for their answer, ask again");
             return self.business_reject(BusinessRejectReason::ApplicationNotAvailable, text, message, line);
         }
-        let question = StatusRequest {
+        let question = Question {
             context: self.context.clone(),
             handle: self.handle().clone(),
             comp_id: self.comp_id.clone(),
-            exec_id_seed: format!("{} {}", self.settings().id, self.store.message_key()),
+            id_seed: format!("{} {}", self.settings().id, self.store.message_key()),
             echo: RequestEcho::from_message(message),
             msg_seq_num: msg_seq_num(message),
-            scope: RequestScope::from_message(message, &self.reference()),
+            wanted: WantedAnswer::from_message(message, meaning, &self.reference(), self.principal.as_ref()),
         };
-        self.status_requests.spawn(question.handle());
+        self.questions.spawn(question.answer());
     }
 
     /// Returns whether it was sent; the session ends a connection that fails.
@@ -434,7 +434,7 @@ impl Application for GatewayApplication {
         }
         match row.becomes {
             RequestMeaning::Command(class) => self.on_command(class, message, line),
-            RequestMeaning::Status(_) => self.on_status_request(message, line),
+            meaning @ RequestMeaning::Status(_) => self.on_question(meaning, message, line),
         }
     }
 
@@ -471,7 +471,7 @@ impl Application for GatewayApplication {
 
     fn on_logged_out(&mut self) {
         self.reports = None;
-        self.status_requests = JoinSet::new();
+        self.questions = JoinSet::new();
         self.principal = None;
         self.credential_watch = None;
         self.logged_on_sender.send_replace(false);

@@ -6,7 +6,7 @@ mod credential_watch;
 mod rate_limiter;
 mod reports;
 mod command_submission;
-mod status_request;
+mod questions;
 mod cancel_on_disconnect;
 mod session_status;
 mod message_log;

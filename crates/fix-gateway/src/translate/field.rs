@@ -36,6 +36,7 @@ pub(crate) const ORD_REJ_REASON: Tag = 103;
 pub(crate) const MIN_QTY: Tag = 110;
 pub(crate) const MAX_FLOOR: Tag = 111;
 pub(crate) const EXPIRE_TIME: Tag = 126;
+pub(crate) const TRADE_DATE: Tag = 75;
 pub(crate) const EXEC_TYPE: Tag = 150;
 pub(crate) const LEAVES_QTY: Tag = 151;
 pub(crate) const SECURITY_TYPE: Tag = 167;
@@ -56,6 +57,31 @@ pub(crate) const TOTAL_AFFECTED_ORDERS: Tag = 533;
 pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
 pub(crate) const MASS_STATUS_REQ_TYPE: Tag = 585;
 pub(crate) const ORD_STATUS_REQ_ID: Tag = 790;
+pub(crate) const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
+pub(crate) const NO_SIDES: Tag = 552;
+pub(crate) const TRADE_REQUEST_ID: Tag = 568;
+pub(crate) const TRADE_REQUEST_TYPE: Tag = 569;
+pub(crate) const PREVIOUSLY_REPORTED: Tag = 570;
+pub(crate) const TRADE_REPORT_ID: Tag = 571;
+pub(crate) const NO_DATES: Tag = 580;
+pub(crate) const ACCOUNT_TYPE: Tag = 581;
+pub(crate) const NO_POSITIONS: Tag = 702;
+pub(crate) const POS_TYPE: Tag = 703;
+pub(crate) const LONG_QTY: Tag = 704;
+pub(crate) const SHORT_QTY: Tag = 705;
+pub(crate) const POS_REQ_ID: Tag = 710;
+pub(crate) const CLEARING_BUSINESS_DATE: Tag = 715;
+pub(crate) const POS_MAINT_RPT_ID: Tag = 721;
+pub(crate) const POS_REQ_TYPE: Tag = 724;
+pub(crate) const TOTAL_NUM_POS_REPORTS: Tag = 727;
+pub(crate) const POS_REQ_RESULT: Tag = 728;
+pub(crate) const POS_REQ_STATUS: Tag = 729;
+pub(crate) const SETTL_PRICE: Tag = 730;
+pub(crate) const SETTL_PRICE_TYPE: Tag = 731;
+pub(crate) const PRIOR_SETTL_PRICE: Tag = 734;
+pub(crate) const TOT_NUM_TRADE_REPORTS: Tag = 748;
+pub(crate) const TRADE_REQUEST_RESULT: Tag = 749;
+pub(crate) const TRADE_REQUEST_STATUS: Tag = 750;
 pub(crate) const COPY_MSG_INDICATOR: Tag = 797;
 pub(crate) const NO_PARTY_SUB_IDS: Tag = 802;
 pub(crate) const PARTY_SUB_ID_TYPE: Tag = 803;
@@ -65,6 +91,10 @@ pub(crate) const LAST_RPT_REQUESTED: Tag = 912;
 pub(crate) const STRATEGY_ID: Tag = 7001;
 pub(crate) const STRATEGY_NAME: Tag = 7002;
 pub(crate) const EXCHANGE_ORDER: Tag = 7003;
+/// Of a mass status: orders that have ended too.
+pub(crate) const ENDED_ORDERS: Tag = 7004;
+/// Of a trade capture: LastLiquidityInd (851) too, which the standard's Trade Capture Report does not have.
+pub(crate) const WITH_LIQUIDITY: Tag = 7005;
 
 /// PartyIDSource (447): our own names.
 pub(crate) const PROPRIETARY: &str = "D";
@@ -162,7 +192,7 @@ pub(crate) fn security_type(kind: &SecurityKind) -> Option<&'static str> {
 }
 
 /// Names of fields in texts for people.
-const TAG_NAMES: [(Tag, &str); 25] = [
+const TAG_NAMES: [(Tag, &str); 36] = [
     (ACCOUNT, "Account"),
     (CL_ORD_ID, "ClOrdID"),
     (SECURITY_ID_SOURCE, "SecurityIDSource"),
@@ -188,6 +218,17 @@ const TAG_NAMES: [(Tag, &str); 25] = [
     (EXCHANGE_ORDER, "ExchangeOrder"),
     (ORDER_ID, "OrderID"),
     (ORD_STATUS_REQ_ID, "OrdStatusReqID"),
+    (TRADE_DATE, "TradeDate"),
+    (SUBSCRIPTION_REQUEST_TYPE, "SubscriptionRequestType"),
+    (TRADE_REQUEST_ID, "TradeRequestID"),
+    (TRADE_REQUEST_TYPE, "TradeRequestType"),
+    (NO_DATES, "NoDates"),
+    (ACCOUNT_TYPE, "AccountType"),
+    (POS_REQ_ID, "PosReqID"),
+    (CLEARING_BUSINESS_DATE, "ClearingBusinessDate"),
+    (POS_REQ_TYPE, "PosReqType"),
+    (ENDED_ORDERS, "EndedOrders"),
+    (WITH_LIQUIDITY, "WithLiquidity"),
 ];
 
 /// `OrdType (40)`.

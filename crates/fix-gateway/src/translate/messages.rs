@@ -5,8 +5,9 @@ use fix::tag::{self, Tag};
 use fix::{FixMessage, MessageFault, SessionRejectReason};
 
 use super::field::{
-    ACCOUNT, CL_ORD_ID, MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_ID, MASS_STATUS_REQ_TYPE, ORD_STATUS_REQ_ID,
-    ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, POSS_RESEND, SECURITY_ID, SIDE, SYMBOL, TIME_IN_FORCE,
+    ACCOUNT, ACCOUNT_TYPE, CL_ORD_ID, CLEARING_BUSINESS_DATE, MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_ID,
+    MASS_STATUS_REQ_TYPE, ORD_STATUS_REQ_ID, ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, POS_REQ_ID, POS_REQ_TYPE,
+    POSS_RESEND, SECURITY_ID, SIDE, SYMBOL, TIME_IN_FORCE, TRADE_REQUEST_ID, TRADE_REQUEST_TYPE,
 };
 
 /// One row of the table.
@@ -42,6 +43,8 @@ pub(crate) enum CommandClass {
 pub(crate) enum StatusClass {
     OneOrder,
     OpenOrders,
+    Trades,
+    Positions,
 }
 
 /// The message that tells a client of a refusal.
@@ -70,7 +73,7 @@ enum MessageFieldRule {
 
 use MessageFieldRule::{OneOf, Range, Required, Text};
 
-const MESSAGES: [MessageRow; 6] = [
+const MESSAGES: [MessageRow; 8] = [
     MessageRow {
         msg_type: "D",
         is_extended: false,
@@ -129,10 +132,39 @@ const MESSAGES: [MessageRow; 6] = [
         refused_with: RefusalForm::MassCancelReport,
         scope: Some(MASS_CANCEL_REQUEST_TYPE),
     },
+    MessageRow {
+        msg_type: "AD",
+        is_extended: true,
+        fields: &[
+            Required(TRADE_REQUEST_ID),
+            Text(TRADE_REQUEST_ID),
+            Required(TRADE_REQUEST_TYPE),
+            Range(TRADE_REQUEST_TYPE, b'0', b'4'),
+            Text(CL_ORD_ID),
+        ],
+        becomes: RequestMeaning::Status(StatusClass::Trades),
+        refused_with: RefusalForm::BusinessReject,
+        scope: None,
+    },
+    MessageRow {
+        msg_type: "AN",
+        is_extended: true,
+        fields: &[
+            Required(POS_REQ_ID),
+            Text(POS_REQ_ID),
+            Required(POS_REQ_TYPE),
+            Range(POS_REQ_TYPE, b'0', b'3'),
+            Required(ACCOUNT),
+            Text(ACCOUNT),
+        ],
+        becomes: RequestMeaning::Status(StatusClass::Positions),
+        refused_with: RefusalForm::BusinessReject,
+        scope: None,
+    },
 ];
 
 /// Fields of requests that answers repeat.
-pub(super) const ECHOED_TAGS: [Tag; 15] = [
+pub(super) const ECHOED_TAGS: [Tag; 21] = [
     tag::MSG_TYPE,
     ACCOUNT,
     CL_ORD_ID,
@@ -148,6 +180,12 @@ pub(super) const ECHOED_TAGS: [Tag; 15] = [
     MASS_STATUS_REQ_ID,
     MASS_STATUS_REQ_TYPE,
     ORD_STATUS_REQ_ID,
+    TRADE_REQUEST_ID,
+    TRADE_REQUEST_TYPE,
+    POS_REQ_ID,
+    POS_REQ_TYPE,
+    ACCOUNT_TYPE,
+    CLEARING_BUSINESS_DATE,
 ];
 
 impl MessageRow {

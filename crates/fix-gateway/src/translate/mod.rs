@@ -12,10 +12,15 @@ mod reject_codes;
 mod report;
 mod rejects;
 mod exec_id;
+mod account;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use account::{
+    CapturedTrade, HeldPosition, PositionAnswer, PositionRefusal, PositionRequest, ReportPlace, TradeRefusal,
+    TradeRequest, captured_trades, held_positions, position_report, positions_ack, trade_report, trades_ack,
+};
 pub(crate) use exec_id::ExecIds;
 pub(crate) use field_reader::{MessageReject, text_field};
 pub(crate) use inbound::{SessionTerms, command, decline};
@@ -28,5 +33,5 @@ pub(crate) use report::{
     ExecTypeProfile, ReportIds, copy_of_report, mark_copy, order_state_report, order_status_report, report,
 };
 pub(crate) use request_echo::RequestEcho;
-pub(crate) use scope::RequestScope;
+pub(crate) use scope::{RequestScope, wants_ended_orders};
 pub(crate) use terms::not_passable;

@@ -176,7 +176,8 @@ pub(crate) fn application_not_available(echo: &RequestEcho, number: u64, reject:
 fn business_reject(echo: &RequestEcho, number: u64, reason: u64, complaint: &MessageReject) -> OutgoingMessage {
     let mut reject = OutgoingMessage::new("j");
     reject.number(tag::REF_SEQ_NUM, number).field(tag::REF_MSG_TYPE, echo.get(tag::MSG_TYPE).unwrap_or_default());
-    refer_to(echo.get(field::CL_ORD_ID).or(echo.get(field::MASS_STATUS_REQ_ID)), &mut reject);
+    let ids = [field::CL_ORD_ID, field::MASS_STATUS_REQ_ID, field::TRADE_REQUEST_ID, field::POS_REQ_ID];
+    refer_to(ids.into_iter().find_map(|id| echo.get(id)), &mut reject);
     reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, printable_text(&complaint.display_text()));
     reject
 }

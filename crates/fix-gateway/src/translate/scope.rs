@@ -3,12 +3,17 @@
 use domain::{Order, ReferenceData, SecurityId};
 use fix::FixMessage;
 
-use super::field::SECURITY_ID;
 use super::field::tag_with_name;
-use super::field_reader::{MessageReject, required};
+use super::field::{ENDED_ORDERS, SECURITY_ID};
+use super::field_reader::{MessageReject, flag, required};
 use super::messages::MessageRow;
 use super::reject_codes::UNSUPPORTED;
 use super::resolve;
+
+/// Whether a mass status asks for orders that have ended too.
+pub(crate) fn wants_ended_orders(message: &FixMessage<'_>) -> Result<bool, MessageReject> {
+    flag(message, ENDED_ORDERS)
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestScope {

@@ -6,8 +6,16 @@ use crate::tag::Tag;
 use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 use std::collections::BTreeSet;
 
-/// Our own fields on a New Order Single.
-pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
+/// Our own fields, and the messages that have them.
+const OWN_FIELDS: [(Tag, &str, &str); 5] = [
+    (7001, "STRING", "D"),
+    (7002, "STRING", "D"),
+    (7003, "BOOLEAN", "D"),
+    (7004, "BOOLEAN", "AF"),
+    (7005, "BOOLEAN", "AD"),
+];
+/// Fields of the standard on messages where it does not have them: LastLiquidityInd on a Trade Capture Report.
+const MOVED_FIELDS: [(Tag, &str); 1] = [(851, "AE")];
 
 pub(super) fn fix44() -> DictionarySpec {
     unpack(&Dictionary::fix44())
@@ -41,14 +49,15 @@ fn unpack(packed: &Dictionary) -> DictionarySpec {
     }
 }
 
-/// The same with tags 7001 to 7003 on New Order Single.
+/// The same with our own fields.
 pub(super) fn fix44_with_extensions() -> DictionarySpec {
     let mut spec = fix44();
-    let field = |(tag, kind)| FieldSpec { tag, kind: FieldType::from_name(kind), values: Vec::new() };
-    spec.fields.extend(ORDER_EXTENSIONS.map(field));
-    let order = spec.messages.iter_mut().find(|message| message.msg_type == "D");
-    let item = |(tag, _)| Item { tag, required: false, members: None };
-    order.expect("FIX 4.4 has a New Order Single").items.extend(ORDER_EXTENSIONS.map(item));
+    let field = |(tag, kind, _)| FieldSpec { tag, kind: FieldType::from_name(kind), values: Vec::new() };
+    spec.fields.extend(OWN_FIELDS.map(field));
+    for (tag, on) in OWN_FIELDS.map(|(tag, _, on)| (tag, on)).into_iter().chain(MOVED_FIELDS) {
+        let message = spec.messages.iter_mut().find(|message| message.msg_type == on);
+        message.expect("FIX 4.4 has this message").items.push(Item { tag, required: false, members: None });
+    }
     spec
 }
 

@@ -6,14 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReferenceChange, RestatedFields};
 use domain::order::OrderTerms;
+use domain::query::Filter;
 use domain::report::{
     AdapterCapabilities as Served, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill, VenueOrder,
     VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AdapterName, Answer, Caller, CommandEnvelope, Event, Exchange, ExchangeId, Input, Liquidity, Mark, MessageOrigin,
-    Order, OrderKind, OrderProperty, OrderStatus, Price, Quantity, Query, Security, SecurityId, Sequenced, Side,
-    Source, StrategyId, StrategyRecord, TimeInForce, Timestamp,
+    Order, OrderKind, OrderProperty, OrderStatus, Position, Price, Quantity, Query, Security, SecurityId, Sequenced,
+    Side, Source, StrategyId, StrategyRecord, TimeInForce, Timestamp,
 };
 use engine::{Engine, Outbox};
 use fix::{
@@ -36,6 +37,8 @@ pub(super) struct GatewayHarness {
     pub(super) rules: GatewaySettings,
     /// The last event of an order.
     last: Option<Arc<OrderStatus>>,
+    /// All of them.
+    pub(super) statuses: Vec<OrderStatus>,
     /// How much of a report is shown.
     pub(super) shows_all: bool,
 }
@@ -65,7 +68,15 @@ impl GatewayHarness {
             drop_copy: None,
         };
         let now = Timestamp(NOON);
-        let mut floor = Self { engine: Engine::default(), sequence: 0, now, rules, last: None, shows_all: false };
+        let mut floor = Self {
+            engine: Engine::default(),
+            sequence: 0,
+            now,
+            rules,
+            last: None,
+            statuses: Vec::new(),
+            shows_all: false,
+        };
         floor.command(Source::Platform, Command::Reference(reference()));
         let served = Served {
             exchanges: vec![samples::EXCHANGE, ExchangeId(2)],
@@ -295,6 +306,13 @@ impl GatewayHarness {
         self.first(&Query::Order(name.into()))
     }
 
+    pub(super) fn positions(&self) -> Vec<Position> {
+        match self.engine.answer(self.now, 0, &Query::Positions(Filter::default())) {
+            Ok(Answer::Positions(positions)) => positions,
+            other => panic!("{other:?}"),
+        }
+    }
+
     fn first(&self, query: &Query) -> Order {
         match self.engine.answer(self.now, 0, query) {
             Ok(Answer::Orders(orders)) => Order::clone(orders.first().unwrap()),
@@ -314,6 +332,7 @@ impl GatewayHarness {
         for event in &out.events {
             if let Event::OrderStatus(status) = event {
                 self.last = Some(status.clone());
+                self.statuses.push(OrderStatus::clone(status));
             }
         }
         (0..).zip(told).filter_map(|(place, event)| self.report(place, event)).collect()
@@ -397,7 +416,7 @@ fn number<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
 }
 
 /// A client that validates messages with FIX 4.4 accepts it.
-fn assert_sound(report: &OutgoingMessage) {
+pub(super) fn assert_sound(report: &OutgoingMessage) {
     static FIX44: OnceLock<Dictionary> = OnceLock::new();
     let header = "|34=1|49=RIALTO|52=20261116-12:00:00|56=CLIENT|";
     let bytes = wire(&in_full(report).replacen('|', header, 1));

@@ -1,13 +1,18 @@
-//! Status requests: scope, and rejections.
+//! Questions: what they are about, their answers, and rejections.
 
-use domain::{ReferenceData, Timestamp};
+use std::collections::BTreeSet;
+
+use domain::rights::TradingRights;
+use domain::{AccountId, Position, ReferenceData, SecurityId, StrategyId, Timestamp};
 use expect_test::expect;
 use fix::{FixDecoder, OutgoingMessage};
 
-use super::harness::{GatewayHarness, in_full, wire};
+use super::ORDER;
+use super::harness::{GatewayHarness, assert_sound, in_full, wire};
 use crate::translate::{
-    MessageReject, MessageRow, RequestEcho, RequestScope, application_not_available, status_request_rejected,
-    unknown_order,
+    ExecIds, MessageReject, MessageRow, PositionAnswer, PositionRequest, ReportPlace, RequestEcho, RequestScope,
+    TradeRequest, application_not_available, captured_trades, held_positions, position_report, positions_ack,
+    status_request_rejected, trade_report, trades_ack, unknown_order,
 };
 
 fn scope(text: &str, reference: &ReferenceData) -> String {
@@ -64,6 +69,135 @@ fn where_there_is_no_order_the_answer_names_what_was_asked_for() {
         35=AF|584=A|585=1|55=IBM => 58=unknown-order: none of your orders in Symbol (55) IBM is open
     "#]]
     .assert_eq(&told.concat());
+}
+
+/// The message by itself; where it is an answer, FIX 4.4 has it.
+fn sound(message: &OutgoingMessage) -> String {
+    assert_sound(message);
+    in_full(message).replace('\u{1}', "|")
+}
+
+#[test]
+fn executions_are_asked_for_by_order_security_and_time() {
+    let floor = GatewayHarness::literal();
+    let asked = [
+        "35=AD|568=T|569=0",
+        "35=AD|568=T|569=1|11=X|7005=Y",
+        "35=AD|568=T|569=1|37=p1|48=3",
+        "35=AD|568=T|569=1|580=1|60=20261116-12:00:00",
+        "35=AD|568=T|569=1|580=1|75=20261116",
+        "35=AD|568=T|569=1|580=2|75=20261115|60=20261116-12:00:00",
+        "35=AD|568=T|569=1|580=1",
+        "35=AD|568=T|569=1|580=1|60=noon",
+        "35=AD|568=T|569=1|55=NOBODY",
+        "35=AD|568=T|569=2",
+        "35=AD|568=T|569=1|263=1",
+    ];
+    let told = asked.map(|text| {
+        let bytes = wire(text);
+        let mut decoder = FixDecoder::new();
+        let message = decoder.decode(&bytes).unwrap();
+        match TradeRequest::from_message(&message, floor.reference()) {
+            Ok(asked) => format!(
+                "{text} => {:?} {:?} {:?} to {:?}{}\n",
+                asked.order,
+                asked.security,
+                asked.from.map(|at| at.to_string()),
+                asked.to.map(|at| at.to_string()),
+                if asked.with_liquidity { ", maker or taker" } else { "" }
+            ),
+            Err(refusal) => {
+                format!("{text} => {}\n", sound(&trades_ack(&RequestEcho::from_message(&message), Err(&refusal))))
+            }
+        }
+    });
+    expect![].assert_eq(&told.concat());
+}
+
+#[test]
+fn only_executions_that_count_are_captured_with_the_ids_of_their_reports() {
+    let mut floor = GatewayHarness::literal().showing_all();
+    let story = [
+        ORDER,
+        "venue accepts X",
+        "venue fills X e1 40 10 as maker",
+        "venue fills X e2 20 10",
+        "venue fills X e3 10 10 as taker",
+        "venue busts X e2",
+        "venue corrects X e3 5 9.5",
+    ];
+    let told = floor.run(&story.join("\n"));
+    let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=AD|568=T|569=1|11=X")).unwrap());
+    let trades = captured_trades(&floor.statuses, ExecIds(1));
+    let total = trades.len();
+    let mut reports = format!("{}\n", sound(&trades_ack(&echo, Ok(total))));
+    for (number, trade) in (1..).zip(&trades) {
+        assert!(told.contains(&format!("|17={}|", trade.exec_id)), "{} was not reported", trade.exec_id);
+        let report = trade_report(&echo, trade, ReportPlace { number, total }, false, floor.reference());
+        reports += &format!("{}\n", sound(&report));
+    }
+    let with_liquidity = trade_report(&echo, &trades[0], ReportPlace { number: 1, total }, true, floor.reference());
+    assert!(in_full(&with_liquidity).ends_with("|851=1"), "{}", in_full(&with_liquidity));
+    reports += &format!("{}\n", sound(&trades_ack(&echo, Ok(0))));
+    expect![].assert_eq(&reports);
+}
+
+#[test]
+fn positions_are_told_of_an_account_that_the_client_may_trade() {
+    let mut reference = GatewayHarness::literal().reference().clone();
+    reference.accounts.insert(AccountId(1), samples::account(1, "DESK").into());
+    reference.accounts.insert(AccountId(2), samples::account(2, "OTHER").into());
+    let rights = TradingRights { accounts: Some(BTreeSet::from([AccountId(1)])), securities: None, interfaces: None };
+    let asked = [
+        "35=AN|710=P|724=0|1=DESK|581=1",
+        "35=AN|710=P|724=0|1=1|581=1|48=3",
+        "35=AN|710=P|724=0|1=OTHER|581=1",
+        "35=AN|710=P|724=0|1=NOBODY|581=1",
+        "35=AN|710=P|724=1|1=DESK|581=1",
+        "35=AN|710=P|724=0|1=DESK|581=1|263=1",
+    ];
+    let told = asked.map(|text| {
+        let bytes = wire(text);
+        let mut decoder = FixDecoder::new();
+        let message = decoder.decode(&bytes).unwrap();
+        let echo = RequestEcho::from_message(&message);
+        match PositionRequest::from_message(&message, &reference, Some(&rights), None) {
+            Ok(asked) => format!("{text} => {:?} {:?}\n", asked.account, asked.security),
+            Err(refusal) => {
+                let answer = PositionAnswer { echo: &echo, id: "id".to_owned(), at: Timestamp(0), total: 0 };
+                format!("{text} => {}\n", sound(&positions_ack(&answer, Some(&refusal))))
+            }
+        }
+    });
+    expect![].assert_eq(&told.concat());
+}
+
+#[test]
+fn strategies_of_an_account_are_added_up_and_what_is_closed_is_not_held() {
+    let mut floor = GatewayHarness::literal();
+    floor.run(&[ORDER, "venue accepts X", "venue fills X e1 40 10"].join("\n"));
+    let booked = floor.positions().remove(0);
+    let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=AN|710=P|724=0|1=DESK|581=3")).unwrap());
+    let position = |strategy, security, quantity: i64| Position {
+        strategy: StrategyId(strategy),
+        security: SecurityId(security),
+        quantity: quantity.into(),
+        ..booked.clone()
+    };
+    let held = held_positions(&[
+        position(1, 1, 100),
+        position(2, 1, -30),
+        position(1, 2, 5),
+        position(2, 2, -5),
+        position(1, 3, -7),
+    ]);
+    let held = held.unwrap();
+    let at = "2026-11-16T12:00:00Z".parse().unwrap();
+    let answer = PositionAnswer { echo: &echo, id: "id".to_owned(), at, total: held.len() };
+    let reports = (1..).zip(&held).map(|(number, held)| position_report(&answer, number, held, floor.reference()));
+    let told: Vec<_> = std::iter::once(positions_ack(&answer, None)).chain(reports).map(|told| sound(&told)).collect();
+    let none = PositionAnswer { total: 0, ..answer.clone() };
+    expect![].assert_eq(&format!("{}\n{}\n", told.join("\n"), sound(&positions_ack(&none, None))));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! killed.
 
 pub(crate) mod client;
+mod account;
 mod terms;
 mod flows;
 mod unknown_clients;

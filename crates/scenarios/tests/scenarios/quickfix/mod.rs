@@ -4,6 +4,7 @@ pub(crate) mod client;
 pub(crate) mod relay;
 mod sessions;
 mod drop_copies;
+mod account;
 
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
@@ -42,10 +43,14 @@ impl Story {
     }
 
     fn begin_with(arguments: &[&str]) -> Self {
+        Self::begin_in(SESSIONS, arguments)
+    }
+
+    fn begin_in(sessions: &str, arguments: &[&str]) -> Self {
         let desk = TestPlatform::new();
-        let sessions = desk.data().with_file_name("sessions.cfg");
-        std::fs::write(&sessions, SESSIONS).unwrap();
-        let desk = desk.set("fix.settings", sessions.display());
+        let file = desk.data().with_file_name("sessions.cfg");
+        std::fs::write(&file, sessions).unwrap();
+        let desk = desk.set("fix.settings", file.display());
         let server = desk.start();
         let relay = Relay::new();
         relay.lead_to(server.port_address("fix"));

@@ -1,0 +1,122 @@
+//! Trade Capture Reports (AE) and the acknowledgement of their request (AQ).
+
+use domain::order::{ExecType, OrderStatus};
+use domain::{Liquidity, Price, Quantity, ReferenceData, SecurityId, Side, Text, Timestamp};
+use fix::OutgoingMessage;
+
+use super::trade_request::TradeRefusal;
+use super::{utc_date, write_security};
+use crate::translate::exec_id::ExecIds;
+use crate::translate::field;
+use crate::translate::report::{printable_text, write_utc};
+use crate::translate::request_echo::RequestEcho;
+
+/// TradeRequestStatus (750).
+const ACCEPTED: &str = "0";
+const COMPLETED: &str = "1";
+const REJECTED: &str = "2";
+/// TradeRequestResult (749).
+const SUCCESSFUL: u64 = 0;
+/// Symbol (55) where the request is about all securities.
+const ANY_SYMBOL: &str = "[N/A]";
+
+/// An execution that counts: neither taken back nor corrected by another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CapturedTrade {
+    pub(crate) exec_id: String,
+    pub(crate) order_id: Text,
+    pub(crate) cl_ord_id: Text,
+    pub(crate) account: u64,
+    pub(crate) security: SecurityId,
+    pub(crate) side: Side,
+    pub(crate) quantity: Quantity,
+    pub(crate) price: Price,
+    pub(crate) at: Timestamp,
+    pub(crate) liquidity: Option<Liquidity>,
+}
+
+/// The executions of an order that count, oldest first, with the ids that its reports (8) have.
+pub(crate) fn captured_trades(events: &[OrderStatus], ids: ExecIds) -> Vec<CapturedTrade> {
+    let mut trades: Vec<CapturedTrade> = Vec::new();
+    for status in events {
+        let referred = status.client.as_ref().and_then(|view| view.exec_ref_id.as_deref());
+        if let Some(id) = referred.map(|id| ids.for_execution(status.order.0, id)) {
+            trades.retain(|trade| trade.exec_id != id);
+        }
+        if matches!(status.exec_type, ExecType::PartialFill | ExecType::Fill | ExecType::TradeCorrect) {
+            trades.extend(captured_trade(status, ids));
+        }
+    }
+    trades
+}
+
+fn captured_trade(status: &OrderStatus, ids: ExecIds) -> Option<CapturedTrade> {
+    let view = status.client.as_ref()?;
+    let int_id = status.int_id.as_str();
+    Some(CapturedTrade {
+        exec_id: ids.for_execution(status.order.0, view.exec_id.as_deref()?),
+        order_id: int_id.into(),
+        cl_ord_id: view.cl_ord_id.clone().unwrap_or_else(|| int_id.into()),
+        account: view.account.0,
+        security: view.security,
+        side: view.side,
+        quantity: status.last_quantity?,
+        price: status.last_price?,
+        at: status.at,
+        liquidity: view.liquidity,
+    })
+}
+
+/// Where a report stands among those of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReportPlace {
+    /// From 1 on.
+    pub(crate) number: usize,
+    pub(crate) total: usize,
+}
+
+pub(crate) fn trade_report(
+    echo: &RequestEcho,
+    trade: &CapturedTrade,
+    place: ReportPlace,
+    with_liquidity: bool,
+    reference: &ReferenceData,
+) -> OutgoingMessage {
+    let mut report = OutgoingMessage::new("AE");
+    report.field(field::TRADE_REPORT_ID, &trade.exec_id).field(field::EXEC_ID, &trade.exec_id);
+    report.field(field::TRADE_REQUEST_ID, echo.get(field::TRADE_REQUEST_ID).unwrap_or(field::NONE));
+    report.number(field::TOT_NUM_TRADE_REPORTS, place.total as u64);
+    report.field(field::LAST_RPT_REQUESTED, if place.number == place.total { "Y" } else { "N" });
+    report.field(field::EXEC_TYPE, "F").field(field::PREVIOUSLY_REPORTED, "Y");
+    write_security(trade.security, reference, &mut report);
+    report.display(field::LAST_QTY, trade.quantity).display(field::LAST_PX, trade.price);
+    report.field(field::TRADE_DATE, utc_date(trade.at));
+    write_utc(&mut report, field::TRANSACT_TIME, trade.at);
+    if let Some(liquidity) = trade.liquidity.filter(|_| with_liquidity) {
+        report.field(field::LAST_LIQUIDITY_IND, field::last_liquidity_ind(liquidity));
+    }
+    report.number(field::NO_SIDES, 1).member(field::SIDE, field::side(trade.side));
+    report.member(field::ORDER_ID, &*trade.order_id).member(field::CL_ORD_ID, &*trade.cl_ord_id);
+    report.member(field::ACCOUNT, trade.account.to_string());
+    report
+}
+
+/// How many reports follow, or why none does.
+pub(crate) fn trades_ack(echo: &RequestEcho, outcome: Result<usize, &TradeRefusal>) -> OutgoingMessage {
+    let mut ack = OutgoingMessage::new("AQ");
+    ack.field(field::TRADE_REQUEST_ID, echo.get(field::TRADE_REQUEST_ID).unwrap_or(field::NONE));
+    ack.field(field::TRADE_REQUEST_TYPE, echo.get(field::TRADE_REQUEST_TYPE).unwrap_or("0"));
+    ack.field(field::SYMBOL, echo.get(field::SYMBOL).unwrap_or(ANY_SYMBOL));
+    match outcome {
+        Ok(total) => {
+            let status = if total == 0 { COMPLETED } else { ACCEPTED };
+            ack.number(field::TOT_NUM_TRADE_REPORTS, total as u64);
+            ack.number(field::TRADE_REQUEST_RESULT, SUCCESSFUL).field(field::TRADE_REQUEST_STATUS, status);
+        }
+        Err(TradeRefusal { result, reject }) => {
+            ack.number(field::TRADE_REQUEST_RESULT, *result).field(field::TRADE_REQUEST_STATUS, REJECTED);
+            ack.field(field::TEXT, printable_text(&reject.display_text()));
+        }
+    }
+    ack
+}
