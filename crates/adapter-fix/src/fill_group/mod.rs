@@ -92,6 +92,7 @@ fn reported(entry: &FillEntry<'_>, fill: &VenueFill) -> ReportedFill {
         quantity: fill.quantity,
         at: fill.at,
         is_void: false,
+        in_snapshot: false,
     }
 }
 
