@@ -53,7 +53,7 @@ impl FixAdapter {
         let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
         let since = CaptureScope::Since(at.plus_seconds(-TRADES_LOOK_BACK_SECONDS));
         let (status, capture) = (mass_status(dialect, orders), trade_capture(dialect, ids, trades, since));
-        self.translator.captures.begin(trades, None);
+        self.translator.on_executions_asked(trades, None);
         for (kind, message) in [(RequestKind::MassStatus, status), (RequestKind::TradeCapture, capture)] {
             if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = self.send(at, kind, message) {
                 tracing::warn!(venue = %self.setup.venue, %reason, "the snapshot of the account is not asked for");
@@ -94,7 +94,7 @@ impl FixAdapter {
         let message = trade_capture(dialect, ids, id, CaptureScope::Order(known));
         match self.send(at, RequestKind::TradeCapture, message) {
             SendOutcome::Sent => {
-                self.translator.captures.begin(id, Some(order.id));
+                self.translator.on_executions_asked(id, Some(order.id));
                 Ok(Some(id))
             }
             unsent => Err(unsent),

@@ -192,9 +192,12 @@ impl OrderChains {
         let (filled, reported) = (order.filled, chain.cum_qty);
         let (capture, newest) = (capture.map(|id| id.number), order.request);
         let question = Question { as_of: at, mass, capture, filled, reported, terms: order.terms, newest };
-        // One question is enough: the oldest answers for all.
-        if chain.questions.is_empty() {
-            chain.questions.push_back(question);
+        // One question is enough: the oldest answers for all, with the executions that were asked for last.
+        match chain.questions.front_mut() {
+            Some(open) => open.capture = capture.or(open.capture),
+            None => chain.questions.push_back(question),
+        }
+        if capture.is_some() {
             (chain.captured, chain.held_status) = (None, None);
         }
     }

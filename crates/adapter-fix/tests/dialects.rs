@@ -139,7 +139,7 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 28: orders.properties.postOnly.value: is missing
         line 29: orders.properties.minQuantity.tag: is missing
         line 32: fields[1].tag: 49 is set by the platform
-        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF)
+        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN)
         line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
         line 41: executions.execIds: is not one of unique, repeat
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status

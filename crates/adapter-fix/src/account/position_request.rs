@@ -4,14 +4,13 @@ use domain::report::{VenuePosition, VenueStatement};
 use domain::{AccountId, Quantity, SecurityId, Timestamp};
 use fix::{FixMessage, OutgoingMessage};
 
+use crate::account::trade_capture::DATE_DIGITS;
 use crate::dialect::Dialect;
 use crate::execution::decimal;
 use crate::requests::{QuestionId, RequestKind, RequestRefusal, utc, write_constants};
 
 /// First letter of PosReqID (710).
 const POSITIONS_PREFIX: char = 'P';
-/// Digits of a date: `20260105`.
-const DATE_DIGITS: usize = 8;
 
 /// Asks what the venue holds for an account.
 pub fn position_request(

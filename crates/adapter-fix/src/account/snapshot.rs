@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::report::{VenueFill, VenueOrder, VenueSnapshot};
+use domain::report::{VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{OrderId, Quantity, Text, Timestamp};
 use fix::FixMessage;
 
@@ -95,6 +95,9 @@ impl SnapshotAnswers {
             chain.cum_qty = Some(filled);
             for fill in &of_order {
                 chain.add_fill(reported_fill(fill, true));
+            }
+            if seen.state != VenueOrderState::Live || filled >= seen.terms.quantity {
+                translator.chains.end(seen.order);
             }
             snapshot.fills.extend(of_order);
             snapshot.orders.push(seen);

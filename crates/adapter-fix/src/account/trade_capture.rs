@@ -15,6 +15,8 @@ use crate::requests::{ClientIds, QuestionId, RequestKind, RequestRefusal, utc, w
 
 /// First letter of TradeRequestID (568).
 pub(crate) const CAPTURE_PREFIX: char = 'T';
+/// Digits of a date: `20260105`.
+pub(crate) const DATE_DIGITS: usize = 8;
 /// Executions of one answer; a longer one is not used.
 pub const CAPTURED_FILLS_MAX: usize = 100_000;
 
@@ -41,7 +43,8 @@ pub fn trade_capture(
         CaptureScope::Since(from) => {
             let mut time = Vec::new();
             utc(from).write(dialect.session.time_digits, &mut time);
-            message.field(580, "1").member(60, time);
+            // The date begins the entry.
+            message.field(580, "1").member(75, &time[..time.len().min(DATE_DIGITS)]).member(60, &time);
         }
     }
     write_constants(dialect, RequestKind::TradeCapture, &mut message)?;
@@ -136,6 +139,11 @@ impl OpenCaptures {
 }
 
 impl FixTranslator {
+    /// Executions of an order, or of the account, are asked for.
+    pub fn on_executions_asked(&mut self, id: QuestionId, order: Option<OrderId>) {
+        self.captures.begin(id, order);
+    }
+
     /// A message of an answer (AE, AQ).
     pub(crate) fn on_capture(&mut self, message: &FixMessage<'_>) -> CaptureStep {
         let id = message.text(568).and_then(|text| QuestionId::read(CAPTURE_PREFIX, text));

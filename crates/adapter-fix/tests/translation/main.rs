@@ -8,5 +8,6 @@ mod requests;
 mod executions;
 mod contradictions;
 mod answers;
+mod account;
 mod market_data;
 mod venues;

@@ -1,13 +1,16 @@
 //! Orders, cancels, replaces and questions as messages; what the dialect does not offer is refused.
 
 use adapter_fix::{
-    ClientIds, Dialect, MessageCheck, QuestionId, SHIPPED_DIALECTS, mass_status, new_order, order_status,
+    CaptureScope, ClientIds, Dialect, FixVersion, MessageCheck, QuestionId, SHIPPED_DIALECTS, mass_status, new_order,
+    order_status, position_request, trade_capture,
 };
 use domain::order::OrderTerms;
 use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, Side, TimeInForce};
 use expect_test::expect;
 
 use crate::story::{INSTANCE, Story, context, order, shown, terms};
+
+const QUESTION: QuestionId = QuestionId { begun_millis: 10, number: 1 };
 
 fn ids(dialect: &Dialect) -> ClientIds {
     ClientIds::new(INSTANCE, dialect.ids.clone())
@@ -50,9 +53,14 @@ fn every_message_of_every_dialect_keeps_to_its_dictionary() {
             adapter_fix::cancel(&dialect, &ids(&dialect), &order, known, &context()),
             adapter_fix::replace(&dialect, &ids(&dialect), (&order, known), terms(60, "10"), &context()),
             order_status(&dialect, &ids(&dialect), &order, known, &context()),
-            mass_status(&dialect, QuestionId { begun_millis: 10, number: 1 }),
+            mass_status(&dialect, QUESTION),
+            trade_capture(&dialect, &ids(&dialect), QUESTION, CaptureScope::Order(known)),
+            trade_capture(&dialect, &ids(&dialect), QUESTION, CaptureScope::Since(context().at)),
+            position_request(&dialect, QUESTION, "DESK", context().at),
         ];
-        for message in others.into_iter().flatten() {
+        let is_old = dialect.version == FixVersion::Fix42;
+        let others = others.into_iter().take(if is_old { 4 } else { 7 });
+        for message in others.flatten() {
             assert_eq!(check.check(&message), Ok(()), "{name}: {}", shown(&Ok(message)));
         }
     }

@@ -4,7 +4,7 @@ use adapter_fix::{
     Dialect, FixTranslator, InboundMeaning, OrderContext, RequestRefusal, SentRequest, cancel, new_order, replace,
 };
 use domain::order::OrderTerms;
-use domain::report::{InquiryResult, ReportKind};
+use domain::report::{InquiryResult, ReportKind, VenueFill};
 use domain::{Order, OrderKind, TimeInForce, Timestamp, WireId};
 use fix::{FixDecoder, OutgoingMessage};
 
@@ -148,8 +148,9 @@ fn told(report: &ReportKind) -> String {
             let as_of: Timestamp = answer.as_of;
             match &answer.result {
                 InquiryResult::Found(seen, fills) => {
-                    assert!(fills.is_empty(), "a status has no executions");
-                    format!("{} found as of {as_of}: {:?}, {}", answer.order, seen.state, terms(&seen.terms))
+                    let fill = |fill: &VenueFill| format!(", {} @ {} ({})", fill.quantity, fill.price, fill.exec_id);
+                    let fills: String = fills.iter().map(fill).collect();
+                    format!("{} found as of {as_of}: {:?}, {}{fills}", answer.order, seen.state, terms(&seen.terms))
                 }
                 InquiryResult::NotFound => format!("{} not found as of {as_of}", answer.order),
             }

@@ -1,7 +1,6 @@
 //! Trade Capture Report Request (AD): which executions of its own orders a client asks for.
 
 use domain::{Order, ReferenceData, SecurityId, Text, Timestamp};
-use fix::tag::Tag;
 use fix::{FixMessage, UtcTimestamp};
 
 use crate::translate::field::{
@@ -86,31 +85,50 @@ fn check_type(message: &FixMessage<'_>) -> Result<(), TradeRefusal> {
     }
 }
 
-/// One time: from then on. One date: that day. Two: from the first to the second.
+/// One entry with a time: from then on. One with a date alone: that day. Two: from the first to the second.
 fn dates(message: &FixMessage<'_>) -> Result<(Option<Timestamp>, Option<Timestamp>), MessageReject> {
-    let group = message.fields().skip_while(|field| field.tag != NO_DATES);
-    let stretches: Vec<_> = group.filter_map(|field| stretch(field.tag, field.value)).collect();
-    let stretches = stretches.into_iter().collect::<Result<Vec<_>, _>>()?;
-    match (message.number(NO_DATES).unwrap_or_default(), &stretches[..]) {
+    let entries = date_entries(message)?;
+    match (message.number(NO_DATES).unwrap_or_default(), &entries[..]) {
         (0, []) => Ok((None, None)),
-        (1, [(from, to)]) => Ok((Some(*from), *to)),
-        (2, [(from, _), (last, end)]) => Ok((Some(*from), Some(end.unwrap_or(*last)))),
-        _ => Err(MessageReject::other(
-            "bad-field",
-            "NoDates (580) is 1 or 2, each with TransactTime (60) or TradeDate (75)",
-        )),
+        (1, [entry]) => Ok((Some(entry.from), entry.until)),
+        (2, [first, last]) => Ok((Some(first.from), Some(last.until.unwrap_or(last.from)))),
+        _ => {
+            let text = "NoDates (580) is 1 or 2, each with TradeDate (75), TransactTime (60) or both";
+            Err(MessageReject::other("bad-field", text))
+        }
     }
 }
 
-/// From when, and until when where it is a whole day.
-fn stretch(tag: Tag, value: &[u8]) -> Option<Result<(Timestamp, Option<Timestamp>), MessageReject>> {
-    let time = match tag {
-        TRANSACT_TIME => UtcTimestamp::parse(value),
-        TRADE_DATE => UtcTimestamp::parse(&[value, b"-00:00:00"].concat()),
-        _ => return None,
-    };
-    let read = time.map(|time| Timestamp(time.nanos()));
-    let end = |from: Timestamp| (tag == TRADE_DATE).then(|| Timestamp(from.0.saturating_add(NANOS_PER_DAY - 1)));
-    let wanted = if tag == TRADE_DATE { "a date such as 20260105" } else { "a UTC time such as 20260105-14:30:00" };
-    Some(read.map(|from| (from, end(from))).ok_or_else(|| MessageReject::invalid(tag, value, wanted)))
+/// An instant, or a whole day.
+#[derive(Clone, Copy)]
+struct DateEntry {
+    from: Timestamp,
+    until: Option<Timestamp>,
+}
+
+/// TradeDate (75) begins an entry; TransactTime (60) behind it says when on that day.
+fn date_entries(message: &FixMessage<'_>) -> Result<Vec<DateEntry>, MessageReject> {
+    let mut entries: Vec<DateEntry> = Vec::new();
+    for field in message.fields().skip_while(|field| field.tag != NO_DATES) {
+        match field.tag {
+            TRADE_DATE => {
+                let day =
+                    UtcTimestamp::parse(&[field.value, b"-00:00:00"].concat()).map(|time| Timestamp(time.nanos()));
+                let invalid = || MessageReject::invalid(TRADE_DATE, field.value, "a date such as 20260105");
+                let from = day.ok_or_else(invalid)?;
+                entries.push(DateEntry { from, until: Some(Timestamp(from.0.saturating_add(NANOS_PER_DAY - 1))) });
+            }
+            TRANSACT_TIME => {
+                let time = UtcTimestamp::parse(field.value).map(|time| Timestamp(time.nanos()));
+                let wanted = "a UTC time such as 20260105-14:30:00";
+                let from = time.ok_or_else(|| MessageReject::invalid(TRANSACT_TIME, field.value, wanted))?;
+                match entries.last_mut().filter(|entry| entry.until.is_some()) {
+                    Some(entry) => *entry = DateEntry { from, until: None },
+                    None => entries.push(DateEntry { from, until: None }),
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(entries)
 }

@@ -86,7 +86,8 @@ fn executions_are_asked_for_by_order_security_and_time() {
         "35=AD|568=T|569=1|37=p1|48=3",
         "35=AD|568=T|569=1|580=1|60=20261116-12:00:00",
         "35=AD|568=T|569=1|580=1|75=20261116",
-        "35=AD|568=T|569=1|580=2|75=20261115|60=20261116-12:00:00",
+        "35=AD|568=T|569=1|580=1|75=20261116|60=20261116-12:00:00",
+        "35=AD|568=T|569=1|580=2|75=20261115|75=20261116|60=20261116-12:00:00",
         "35=AD|568=T|569=1|580=1",
         "35=AD|568=T|569=1|580=1|60=noon",
         "35=AD|568=T|569=1|55=NOBODY",
@@ -111,7 +112,20 @@ fn executions_are_asked_for_by_order_security_and_time() {
             }
         }
     });
-    expect![].assert_eq(&told.concat());
+    expect![[r#"
+        35=AD|568=T|569=0 => None None None to None
+        35=AD|568=T|569=1|11=X|7005=Y => Some("X") None None to None, maker or taker
+        35=AD|568=T|569=1|37=p1|48=3 => Some("p1") Some(SecurityId(3)) None to None
+        35=AD|568=T|569=1|580=1|60=20261116-12:00:00 => None None Some("2026-11-16T12:00:00Z") to None
+        35=AD|568=T|569=1|580=1|75=20261116 => None None Some("2026-11-16T00:00:00Z") to Some("2026-11-16T23:59:59.999999999Z")
+        35=AD|568=T|569=1|580=1|75=20261116|60=20261116-12:00:00 => None None Some("2026-11-16T12:00:00Z") to None
+        35=AD|568=T|569=1|580=2|75=20261115|75=20261116|60=20261116-12:00:00 => None None Some("2026-11-15T00:00:00Z") to Some("2026-11-16T12:00:00Z")
+        35=AD|568=T|569=1|580=1 => 35=AQ|55=[N/A]|58=bad-field: NoDates (580) is 1 or 2, each with TradeDate (75), TransactTime (60) or both|568=T|569=1|749=99|750=2
+        35=AD|568=T|569=1|580=1|60=noon => 35=AQ|55=[N/A]|58=bad-field: TransactTime (60) noon is not a UTC time such as 20260105-14:30:00|568=T|569=1|749=99|750=2
+        35=AD|568=T|569=1|55=NOBODY => 35=AQ|55=NOBODY|58=unknown-security: Symbol (55) NOBODY is not known|568=T|569=1|749=1|750=2
+        35=AD|568=T|569=2 => 35=AQ|55=[N/A]|58=not-offered: TradeRequestType (569) is 0 (all trades) or 1 (those that match)|568=T|569=2|749=8|750=2
+        35=AD|568=T|569=1|263=1 => 35=AQ|55=[N/A]|58=not-offered: SubscriptionRequestType (263) is 0: executions are told by reports (8) as they happen|568=T|569=1|749=8|750=2
+    "#]].assert_eq(&told.concat());
 }
 
 #[test]
@@ -137,9 +151,14 @@ fn only_executions_that_count_are_captured_with_the_ids_of_their_reports() {
         reports += &format!("{}\n", sound(&report));
     }
     let with_liquidity = trade_report(&echo, &trades[0], ReportPlace { number: 1, total }, true, floor.reference());
-    assert!(in_full(&with_liquidity).ends_with("|851=1"), "{}", in_full(&with_liquidity));
+    assert!(in_full(&with_liquidity).contains("|851=1|"), "{}", in_full(&with_liquidity));
     reports += &format!("{}\n", sound(&trades_ack(&echo, Ok(0))));
-    expect![].assert_eq(&reports);
+    expect![[r#"
+        35=AQ|55=[N/A]|568=T|569=1|748=2|749=0|750=0
+        35=AE|17=4c8c264f-b72a-8c36-aeb9-68e402465633|31=10|32=40|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=F|167=CS|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=4c8c264f-b72a-8c36-aeb9-68e402465633|748=2|912=N
+        35=AE|17=edcb1634-fa07-8670-b042-347f937b45c0|31=9.5|32=5|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=F|167=CS|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=edcb1634-fa07-8670-b042-347f937b45c0|748=2|912=Y
+        35=AQ|55=[N/A]|568=T|569=1|748=0|749=0|750=1
+    "#]].assert_eq(&reports);
 }
 
 #[test]
@@ -169,7 +188,14 @@ fn positions_are_told_of_an_account_that_the_client_may_trade() {
             }
         }
     });
-    expect![].assert_eq(&told.concat());
+    expect![[r#"
+        35=AN|710=P|724=0|1=DESK|581=1 => AccountId(1) None
+        35=AN|710=P|724=0|1=1|581=1|48=3 => AccountId(1) Some(SecurityId(3))
+        35=AN|710=P|724=0|1=OTHER|581=1 => 35=AO|1=OTHER|58=no-right: you may not trade account OTHER|581=1|710=P|721=id-0|727=0|728=3|729=2
+        35=AN|710=P|724=0|1=NOBODY|581=1 => 35=AO|1=NOBODY|58=unknown-account: Account (1) NOBODY is not known|581=1|710=P|721=id-0|727=0|728=1|729=2
+        35=AN|710=P|724=1|1=DESK|581=1 => 35=AO|1=DESK|58=not-offered: PosReqType (724) is 0 (positions), and SubscriptionRequestType (263) is 0 where it is there|581=1|710=P|721=id-0|727=0|728=4|729=2
+        35=AN|710=P|724=0|1=DESK|581=1|263=1 => 35=AO|1=DESK|58=not-offered: PosReqType (724) is 0 (positions), and SubscriptionRequestType (263) is 0 where it is there|581=1|710=P|721=id-0|727=0|728=4|729=2
+    "#]].assert_eq(&told.concat());
 }
 
 #[test]
@@ -197,7 +223,12 @@ fn strategies_of_an_account_are_added_up_and_what_is_closed_is_not_held() {
     let reports = (1..).zip(&held).map(|(number, held)| position_report(&answer, number, held, floor.reference()));
     let told: Vec<_> = std::iter::once(positions_ack(&answer, None)).chain(reports).map(|told| sound(&told)).collect();
     let none = PositionAnswer { total: 0, ..answer.clone() };
-    expect![].assert_eq(&format!("{}\n{}\n", told.join("\n"), sound(&positions_ack(&none, None))));
+    expect![[r#"
+        35=AO|1=DESK|581=3|710=P|721=id-0|727=2|728=0|729=0
+        35=AP|1=DESK|48=1|55=AAPL|167=CS|581=3|702=1|703=TOT|704=70|710=P|715=20261116|721=id-1|724=0|727=2|728=0|730=10|731=2|734=0
+        35=AP|1=DESK|48=3|55=IBM|167=CS|581=3|702=1|703=TOT|705=7|710=P|715=20261116|721=id-2|724=0|727=2|728=0|730=10|731=2|734=0
+        35=AO|1=DESK|581=3|710=P|721=id-0|727=0|728=2|729=0
+    "#]].assert_eq(&format!("{}\n{}\n", told.join("\n"), sound(&positions_ack(&none, None))));
 }
 
 #[test]

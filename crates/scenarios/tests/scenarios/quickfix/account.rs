@@ -8,7 +8,7 @@ fn executions_and_positions_are_told_on_request() {
     let client = &mut story.client;
     client.say(&order("first", "38=10|40=1"));
     client.hear_reports("F/2");
-    client.say("35=AD|568=T1|569=1|580=[60=20200101-00:00:00]");
+    client.say("35=AD|568=T1|569=1|580=[75=20200101,60=20200101-00:00:00]");
     let ack = client.hear_message("AQ");
     assert_eq!([568, 748, 749, 750].map(|tag| ack[&tag].as_str()), ["T1", "1", "0", "0"]);
     let trade = client.hear_message("AE");

@@ -1,0 +1,176 @@
+//! What a venue says about an account: executions of an order with the answer about it, and positions.
+
+use adapter_fix::{CaptureScope, Dialect, OpenPositions, PositionStep, QuestionId, position_request, trade_capture};
+use domain::{AccountId, Order, SecurityId, Timestamp};
+use expect_test::expect;
+use fix::FixDecoder;
+
+use crate::story::{INSTANCE, NOW, Story, frame, order, shown};
+
+const QUESTION: QuestionId = QuestionId { begun_millis: 10, number: 3 };
+const STATUS: &str = "8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|40=2|44=10.5|59=1|14=70|151=30";
+
+/// The engine has booked 40 of the order, and asks.
+fn asked(dialect: &str) -> Story {
+    let mut story = Story::new(dialect);
+    story.translator.begun_millis = QUESTION.begun_millis;
+    let held = Order { filled: 40.into(), ..order(1) };
+    story.translator.on_executions_asked(QUESTION, Some(held.id));
+    story.translator.chains.on_question(NOW.parse().unwrap(), &held, None, Some(QUESTION));
+    story
+}
+
+fn execution(id: &str, quantity: u32, last: &str) -> String {
+    format!(
+        "AE 571={id}|568=Ta-3|748=2|912={last}|17={id}|150=F|570=Y|55=MSFT|32={quantity}|31=10.5|75=20261116|\
+         60=20261116-11:00:00|552=1|54=1|37=V1|11=R7-1-0"
+    )
+}
+
+#[test]
+fn the_answer_about_an_order_waits_for_its_executions() {
+    for is_status_first in [true, false] {
+        let mut story = asked("rialto");
+        if is_status_first {
+            story.venue(STATUS);
+        }
+        story.venue("AQ 568=Ta-3|569=1|748=2|749=0|750=0|55=[N/A]");
+        story.venue(&execution("E1", 40, "N"));
+        story.venue(&execution("E2", 30, "Y"));
+        if !is_status_first {
+            story.venue(STATUS);
+        }
+        let answer =
+            story.told.lines().filter(|line| line.starts_with("    ")).filter(|line| !line.ends_with("nothing"));
+        let found = "    1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 40 @ 10.5 (E1), 30 @ 10.5 (E2)";
+        assert_eq!(answer.collect::<Vec<_>>(), [found], "{}", story.told);
+        // The report of what was missed comes late, and is the same execution.
+        story.venue("8 11=R7-1-0|37=V1|17=E2|150=F|39=1|38=100|14=70|151=30|32=30|31=10.5");
+        assert!(story.told.ends_with("    1 filled 30 @ 10.5 (E2)\n"), "{}", story.told);
+    }
+}
+
+#[test]
+fn half_an_answer_counts_for_nothing() {
+    let mut story = asked("rialto");
+    story.venue(STATUS);
+    story.venue("AE 571=E1|568=Tb-3|912=Y|17=E1|570=Y|32=70|31=10.5|75=20261116|60=20261116-11:00:00|552=1|54=1|37=V1|11=R7-1-0");
+    story.venue("AE 571=E1|568=Ta-3|748=1|912=Y|17=E1|570=Y|31=10.5|75=20261116|60=20261116-11:00:00|552=1|54=1|37=V1|11=R7-1-0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|40=2|44=10.5|59=1|14=70|151=30
+            nothing
+        < 35=AE|571=E1|568=Tb-3|912=Y|17=E1|570=Y|32=70|31=10.5|75=20261116|60=20261116-11:00:00|552=1|54=1|37=V1|11=R7-1-0
+            nothing
+        < 35=AE|571=E1|568=Ta-3|748=1|912=Y|17=E1|570=Y|31=10.5|75=20261116|60=20261116-11:00:00|552=1|54=1|37=V1|11=R7-1-0
+            ALARM order 1: the venue has filled 70, but only 40 were reported
+    "#]].assert_eq(&story.told);
+    let mut story = asked("rialto");
+    story.venue("AQ 568=Ta-3|569=1|749=99|750=2|55=[N/A]|58=too-many-trades");
+    story.venue(STATUS);
+    expect![[r#"
+        < 35=AQ|568=Ta-3|569=1|749=99|750=2|55=[N/A]|58=too-many-trades
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|40=2|44=10.5|59=1|14=70|151=30
+            ALARM order 1: the venue has filled 70, but only 40 were reported
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn an_order_that_the_venue_does_not_know_needs_no_executions() {
+    let mut story = asked("rialto");
+    story.venue("8 11=R7-1-0|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5|58=unknown");
+    story.venue("AQ 568=Ta-3|569=1|748=0|749=0|750=1|55=[N/A]");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5|58=unknown
+            1 not found as of 2026-11-16T12:00:00Z
+        < 35=AQ|568=Ta-3|569=1|748=0|749=0|750=1|55=[N/A]
+            nothing
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn a_second_order_with_a_known_id_leaves_no_doubt_about_the_first() {
+    let mut story = Story::new("rialto");
+    let sent = order(1);
+    let refused = "8 11=R7-1-0|37=NONE|17=2|150=8|39=8|38=100|14=0|151=0|103=6|58=duplicate-order";
+    story.submit(&sent);
+    story.venue(refused);
+    story.venue("8 11=R7-1-0|37=V1|17=3|150=0|39=0|38=100|14=0|151=100");
+    story.submit(&sent);
+    story.venue(refused);
+    let told: Vec<_> = story.told.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(
+        told,
+        [
+            "    ALARM order 1: the venue refused the order as a duplicate: it has the first one",
+            "    1 accepted as Some(\"V1\")",
+            "    nothing"
+        ]
+    );
+}
+
+#[test]
+fn questions_about_the_account_as_messages() {
+    let dialect = Dialect::shipped("rialto").unwrap();
+    let ids = adapter_fix::ClientIds::new(INSTANCE, dialect.ids.clone());
+    let at: Timestamp = NOW.parse().unwrap();
+    let known = domain::WireId { instance: INSTANCE, order: domain::OrderId(1), request: 2 };
+    let lines = [
+        adapter_fix::mass_status(&dialect, QUESTION),
+        trade_capture(&dialect, &ids, QUESTION, CaptureScope::Order(known)),
+        trade_capture(&dialect, &ids, QUESTION, CaptureScope::Since(at)),
+        position_request(&dialect, QUESTION, "DESK", at),
+    ];
+    let lines: String = lines.iter().map(|message| shown(message) + "\n").collect();
+    expect![[r#"
+        35=AF|584=Ma-3|585=7|7004=Y
+        35=AD|11=R7-1-2|568=Ta-3|569=1|7005=Y
+        35=AD|568=Ta-3|569=1|580=1|75=20261116|60=20261116-12:00:00.000|7005=Y
+        35=AN|1=DESK|60=20261116-12:00:00.000|581=1|710=Pa-3|715=20261116|724=0
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn positions_count_when_all_of_them_have_come() {
+    let told = |messages: &[(&str, Option<u64>)]| {
+        let mut open = OpenPositions::default();
+        open.begin(QUESTION, NOW.parse().unwrap(), AccountId(1));
+        let steps = messages.iter().map(|(message, security)| {
+            let (msg_type, fields) = message.split_once(' ').unwrap();
+            let frame = frame("FIX.4.4", msg_type, fields);
+            let mut decoder = FixDecoder::new();
+            match open.on_message(&decoder.decode(&frame).unwrap(), security.map(SecurityId)) {
+                PositionStep::Waiting => "waits".to_owned(),
+                PositionStep::Refused(reason) => format!("refused: {reason}"),
+                PositionStep::Stated(statement) => {
+                    let held = statement.positions.iter().map(|held| format!("{} {}", held.security, held.quantity));
+                    format!("holds {:?}", held.collect::<Vec<_>>())
+                }
+            }
+        });
+        steps.collect::<Vec<_>>().join(", ")
+    };
+    let ack = ("AO 710=Pa-3|727=2|728=0|729=0", None);
+    let long = ("AP 710=Pa-3|727=2|728=0|55=A|702=2|703=SOD|704=1|703=TOT|704=9|705=2", Some(1));
+    let short = ("AP 710=Pa-3|727=2|728=0|55=B|702=1|703=TOT|705=5", Some(2));
+    let stories = [
+        told(&[ack, long, short]),
+        told(&[ack, long, ("AP 710=Pa-3|727=2|728=0|55=C|702=1|703=TOT|704=1", None)]),
+        told(&[("AO 710=Pa-3|727=0|728=2|729=0", None)]),
+        told(&[("AO 710=Pa-3|728=3|729=2|58=no-right", None), long]),
+        told(&[ack, ("AP 710=Pa-3|727=2|728=0|55=A|702=1|703=TOT|704=x", Some(1)), short]),
+        told(&[("AO 710=Pa-2|727=0|728=2|729=0", None)]),
+    ];
+    expect![[r#"
+        waits, waits, holds ["1 7", "2 -5"]
+        waits, waits, holds ["1 7"]
+        holds []
+        refused: no-right, waits
+        waits, refused: a position cannot be read, waits
+        waits
+    "#]]
+    .assert_eq(&(stories.join("\n") + "\n"));
+}
