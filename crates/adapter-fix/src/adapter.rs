@@ -12,7 +12,7 @@ use domain::report::{
     AdapterCapabilities, LineKind, ListingCapabilities, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot,
 };
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
-use fix::{FixDecoder, OutgoingMessage};
+use fix::{FixDecoder, FixMessage, OutgoingMessage};
 use tokio::runtime::Runtime;
 
 use crate::account::position_request::OpenPositions;
@@ -92,6 +92,8 @@ pub struct FixAdapter {
     /// From a session that has ended, or behind a snapshot.
     pub(crate) rest: VecDeque<Inbound>,
     confirmation: ReportConfirmation,
+    /// Keeps its memory from one message to the next.
+    decoder: FixDecoder,
     /// Absent where there is none.
     pub(crate) drop_copy: Option<DropCopy>,
     /// Of the next one about several orders, executions or positions.
@@ -132,6 +134,7 @@ impl FixAdapter {
             attempts: 0,
             rest: VecDeque::new(),
             confirmation: ReportConfirmation::default(),
+            decoder: FixDecoder::new(),
             drop_copy,
             asked: BTreeMap::new(),
             questions: QuestionId { begun_millis, number: 0 },
@@ -236,19 +239,25 @@ impl FixAdapter {
     }
 
     pub(crate) fn on_message(&mut self, now: Timestamp, frame: &[u8], sink: &mut dyn ReportSink) {
-        let mut decoder = FixDecoder::new();
+        let mut decoder = std::mem::take(&mut self.decoder);
         // The session layer has decoded it before.
-        let Ok(message) = decoder.decode(frame) else { return };
-        if is_market_data(&message) {
-            return self.on_price_message(now, &message, sink);
+        if let Ok(message) = decoder.decode(frame) {
+            self.on_decoded(now, &message, sink);
         }
-        if is_about_securities(&message) {
-            return self.on_security_message(&message, sink);
+        self.decoder = decoder;
+    }
+
+    fn on_decoded(&mut self, now: Timestamp, message: &FixMessage<'_>, sink: &mut dyn ReportSink) {
+        if is_market_data(message) {
+            return self.on_price_message(now, message, sink);
         }
-        if is_about_positions(&message) {
-            return self.on_position_message(&message, sink);
+        if is_about_securities(message) {
+            return self.on_security_message(message, sink);
         }
-        let (at, meanings) = self.translator.translate(&message);
+        if is_about_positions(message) {
+            return self.on_position_message(message, sink);
+        }
+        let (at, meanings) = self.translator.translate(message);
         for meaning in meanings {
             match meaning {
                 InboundMeaning::Report(report) => {
@@ -265,7 +274,7 @@ impl FixAdapter {
                 }
                 InboundMeaning::Unclear { order, reason } => {
                     let venue = &self.setup.venue;
-                    tracing::error!(%venue, %reason, message = %fix::masked(frame), "a report of the venue is not believed; the venue is asked");
+                    tracing::error!(%venue, %reason, message = %fix::masked(message.bytes()), "a report of the venue is not believed; the venue is asked");
                     if let Some(order) = order {
                         sink.on_report(
                             at,

@@ -1,8 +1,6 @@
 //! Check of a request against the dictionary of its FIX version, before it leaves. Tags that the version does not have on a
 //! message pass where the dialect adds them on purpose, and those that it leaves out need not be there.
 
-use std::io::Write;
-
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
 
 use crate::dialect::{Dialect, FixVersion, OrderNaming};
@@ -102,18 +100,27 @@ impl MessageCheck {
         let (body, frame) = (&self.body, &mut self.frame);
         frame.clear();
         write(frame, 8, self.begin_string.as_bytes());
-        write(frame, 9, body.len().to_string().as_bytes());
+        frame.extend_from_slice(b"9=");
+        write_digits(frame, body.len() as u64);
+        frame.push(SOH);
         frame.extend_from_slice(body);
         let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
-        write(frame, 10, format!("{sum:03}").as_bytes());
+        write(frame, 10, &[b'0' + sum / 100, b'0' + sum / 10 % 10, b'0' + sum % 10]);
     }
 }
 
 fn write(out: &mut Vec<u8>, tag: fix::tag::Tag, value: &[u8]) {
-    // A vector takes every byte.
-    let _ = write!(out, "{tag}=");
+    write_digits(out, tag.unsigned_abs().into());
+    out.push(b'=');
     out.extend_from_slice(value);
     out.push(SOH);
+}
+
+fn write_digits(out: &mut Vec<u8>, number: u64) {
+    if number >= 10 {
+        write_digits(out, number / 10);
+    }
+    out.push(b"0123456789"[(number % 10) as usize]);
 }
 
 fn refusal(message: &OutgoingMessage, reason: &str) -> RequestRefusal {

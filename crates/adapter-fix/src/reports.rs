@@ -1,6 +1,8 @@
 //! Messages of the venue as reports to the engine: Execution Report (8), Order Cancel Reject (9), Reject (3), Business Message
 //! Reject (j), Trade Capture Report (AE).
 
+use std::borrow::Cow;
+
 use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
@@ -247,7 +249,7 @@ impl FixTranslator {
         let (fee, charges) = self.charges(message);
         Some(VenueFill {
             order,
-            exec_id: self.exec_id(order, &self.scoped(message, fields.exec_id?)?, fields).into(),
+            exec_id: self.exec_id(order, self.scoped(message, fields.exec_id?)?, fields).as_ref().into(),
             quantity,
             price: fields.last_px?,
             at: fields.at,
@@ -259,23 +261,23 @@ impl FixTranslator {
     }
 
     /// Where ExecIDs begin at 1 again, what was filled until then is part of the id; after a bust its time too.
-    fn exec_id(&self, order: OrderId, exec_id: &str, fields: &ExecutionFields<'_>) -> String {
+    fn exec_id<'a>(&self, order: OrderId, exec_id: Cow<'a, str>, fields: &ExecutionFields<'_>) -> Cow<'a, str> {
         let (ExecIdRule::Repeat, Some(cum_qty)) = (self.dialect.executions.exec_ids, fields.condition.cum_qty) else {
-            return exec_id.to_owned();
+            return exec_id;
         };
         let id = format!("{exec_id}@{}", cum_qty.0.normalize());
         let is_void = self.chains.get(order).is_some_and(|chain| chain.is_void(&id, fields.at));
         match fields.at.filter(|_| is_void) {
-            Some(at) => format!("{id}@{}", at.0),
-            None => id,
+            Some(at) => format!("{id}@{}", at.0).into(),
+            None => id.into(),
         }
     }
 
     /// Where ids are unique in a symbol alone, it stands before them.
-    pub(crate) fn scoped(&self, message: &FixMessage<'_>, exec_id: &str) -> Option<String> {
+    pub(crate) fn scoped<'a>(&self, message: &FixMessage<'_>, exec_id: &'a str) -> Option<Cow<'a, str>> {
         match self.dialect.executions.exec_ids_of_symbol {
-            true => Some(format!("{}:{exec_id}", message.text(55)?)),
-            false => Some(exec_id.to_owned()),
+            true => Some(format!("{}:{exec_id}", message.text(55)?).into()),
+            false => Some(exec_id.into()),
         }
     }
 

@@ -348,7 +348,7 @@ impl fmt::Display for RequestRefusal {
 impl std::error::Error for RequestRefusal {}
 
 /// Separator of a [`WireId`].
-const WIRE_SEPARATOR: &str = "-";
+const WIRE_SEPARATOR: char = '-';
 
 /// Writes and reads the ids of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -372,7 +372,10 @@ impl ClientIds {
                 RequestRefusal::new("venue-id-length", "the number of the order or of its request does not fit a UUID")
             });
         }
-        let text = id.to_string().replace(WIRE_SEPARATOR, &self.rules.separator.to_string());
+        let text = match self.rules.separator {
+            WIRE_SEPARATOR => id.to_string(),
+            other => id.to_string().replace(WIRE_SEPARATOR, &other.to_string()),
+        };
         if text.len() > self.rules.length_max {
             let reason = format!("{text} has more than the {} characters that the venue takes", self.rules.length_max);
             return Err(RequestRefusal::new("venue-id-length", reason));
@@ -385,7 +388,10 @@ impl ClientIds {
         if self.rules.format == IdFormat::Uuid {
             return uuid_ids::read(text, self.instance);
         }
-        let id: WireId = text.replace(self.rules.separator, WIRE_SEPARATOR).parse().ok()?;
+        let id: WireId = match self.rules.separator {
+            WIRE_SEPARATOR => text.parse().ok()?,
+            other => text.replace(other, &WIRE_SEPARATOR.to_string()).parse().ok()?,
+        };
         (id.instance == self.instance).then_some(id)
     }
 }

@@ -73,7 +73,7 @@ impl FixTranslator {
     ) -> Option<VenueFill> {
         Some(VenueFill {
             order,
-            exec_id: self.scoped(message, Some(entry.exec_id).filter(|id| !id.is_empty())?)?.into(),
+            exec_id: self.scoped(message, Some(entry.exec_id).filter(|id| !id.is_empty())?)?.as_ref().into(),
             quantity: entry.quantity.filter(|quantity| quantity.is_positive())?,
             price: entry.price?,
             at: fields.at,

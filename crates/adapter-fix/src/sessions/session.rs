@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use fix::{
     Application, CancelOnDisconnect, CheckRules, ConnectionType, DictionaryChoice, Direction, DisconnectReason,
     FixCredentials, FixDecoder, FixMessage, FixSession, GatewaySettings, LogonDecision, LogonTicket, OutgoingMessage,
-    SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
+    SOH, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
 };
 use fix_net::{SessionClock, SessionHandle, TlsWrapper, run_session, session_queue};
 use tokio::runtime::Runtime;
@@ -238,9 +238,26 @@ impl VenueApplication {
     }
 }
 
-/// Kind and client id of a request.
-fn request_of(message: &FixMessage<'_>) -> Option<(RequestKind, String)> {
-    Some((kind_of(message.msg_type())?, message.text(11)?.to_owned()))
+/// A request that leaves. The frame is our own, so its fields are looked at as far as they are needed: type, number and client id.
+fn request_of(frame: &[u8]) -> Option<Inbound> {
+    let (mut kind, mut number) = (None, None);
+    for field in frame.split(|byte| *byte == SOH) {
+        let place = field.iter().position(|byte| *byte == b'=')?;
+        let value = &field[place + 1..];
+        match &field[..place] {
+            b"35" => kind = Some(kind_of(value)?),
+            b"34" => number = str::from_utf8(value).ok()?.parse().ok(),
+            b"11" => {
+                return Some(Inbound::Sent {
+                    number: number?,
+                    kind: kind?,
+                    id: str::from_utf8(value).ok()?.to_owned(),
+                });
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn kind_of(msg_type: &[u8]) -> Option<RequestKind> {
@@ -304,12 +321,25 @@ impl Application for VenueApplication {
             }
             return;
         }
-        let sent = self.decoder.decode(frame).ok().and_then(|message| {
-            let (kind, id) = request_of(&message)?;
-            Some(Inbound::Sent { number: message.number(34)?, kind, id })
-        });
-        if let Some(sent) = sent {
+        if let Some(sent) = request_of(frame) {
             self.pass(sent);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_leaves_is_known_by_its_type_number_and_client_id() {
+        let sent = |fields: &str| match request_of(fields.replace('|', "\x01").as_bytes()) {
+            Some(Inbound::Sent { number, kind, id }) => format!("{kind:?} {number} {id}"),
+            _ => "nothing".to_owned(),
+        };
+        assert_eq!(sent("8=FIX.4.4|9=5|35=D|34=12|49=US|56=V|11=R7-1-0|58=11=x|10=000|"), "New 12 R7-1-0");
+        assert_eq!(sent("8=FIX.4.4|9=5|35=F|34=13|49=US|56=V|1=DESK|11=R7-1-1|41=R7-1-0|10=000|"), "Cancel 13 R7-1-1");
+        assert_eq!(sent("8=FIX.4.4|9=5|35=0|34=14|49=US|56=V|112=11=x|10=000|"), "nothing");
+        assert_eq!(sent("8=FIX.4.4|9=5|35=AF|34=15|49=US|56=V|584=M1|10=000|"), "nothing");
     }
 }
