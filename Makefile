@@ -177,6 +177,7 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo
 	cargo run --release -p fix-net --example fix-bench
+	cargo run --release -p adapter-fix --example fix-initiator-bench
 	cargo run --release -p venue-lab --example venue_bench
 	cargo build --release -p adapter-binance --example adapter_bench
 	benches/venues/run.sh $(RIALTO) $(EXAMPLES_PYTHON) $(TARGET)/venue-clients "$(NAUTILUS)"

@@ -24,6 +24,8 @@ mod machine;
 mod orders;
 /// A flood, and those who do not flood.
 mod overload;
+/// Programs that use QuickFIX.
+mod quickfix;
 /// The real server.
 mod rialto;
 /// What is printed.
