@@ -78,11 +78,17 @@ pub enum PlantedBug {
     ForgetEarlierExecutions,
     /// A simulated venue keeps DAY orders for another day.
     KeepDayOrders,
+    /// A trade that a venue busts stays booked.
+    ForgetBust,
+    /// A bust that is told twice is booked twice.
+    RepeatBust,
+    /// A trade that a venue corrects stays booked beside the new one.
+    KeepCorrectedFill,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 40] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -120,6 +126,9 @@ impl PlantedBug {
         Self::ForgetRetiredId,
         Self::ForgetEarlierExecutions,
         Self::KeepDayOrders,
+        Self::ForgetBust,
+        Self::RepeatBust,
+        Self::KeepCorrectedFill,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -250,6 +250,9 @@ impl SeededClient {
 
     /// Replies that have come, as the trace tells them.
     pub(crate) fn receive(&mut self) -> Vec<(String, RequestOutcome)> {
+        if self.waiting.is_empty() {
+            return vec![];
+        }
         let (name, mut answered) = (self.name(), Vec::new());
         let log = &mut self.log;
         self.waiting.retain_mut(|(entry, reply)| {

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use simulator::{Coverage, Plan, RunReport, ShortSchedule, run, shorten};
 
+/// A run allocates small values all the time.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const NANOS_PER_SECOND: f64 = 1e9;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_MINUTE: u64 = 60;

@@ -21,4 +21,4 @@ pub use faults::{Faults, LinesDown, ReplaceHalf};
 pub use market::followed::FOLLOWED_LEVELS_MAX;
 pub use market::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::{ClientOrder, VenueRecord};
-pub use venue::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE, VenueOutput, VenueSimulator};
+pub use venue::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE, TradeRevision, VenueOutput, VenueSimulator};

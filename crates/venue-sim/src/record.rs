@@ -88,6 +88,9 @@ pub enum VenueRecord {
     /// All accounts of a compacted ledger.
     #[n(11)]
     Accounts(#[n(0)] Vec<(AccountId, VenueAccount)>),
+    /// An execution was busted or corrected.
+    #[n(12)]
+    Revised(#[n(0)] Box<ExecutionRevision>),
 }
 
 /// What a compacted ledger keeps of the records that it no longer has.
@@ -140,6 +143,7 @@ impl VenueRecord {
             Self::Compacted(summary) => (summary.newest_order(), &[][..]),
             Self::Traded(trade) => (None, &trade.executions[..]),
             Self::Opened { .. } | Self::Accounts(_) => (None, &[][..]),
+            Self::Revised(revision) => (Some(revision.order), &[][..]),
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Replaced { order, .. }
@@ -181,5 +185,35 @@ pub struct VenueExecution {
     pub fee: Option<Amount>,
     /// Absent in ledgers of earlier builds, and where the value does not fit.
     #[n(3)]
+    pub settlement: Option<TradeSettlement>,
+}
+
+/// An execution of an order that has ended counts no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ExecutionRevision {
+    #[n(0)]
+    pub at: Timestamp,
+    #[n(1)]
+    pub order: OrderId,
+    #[n(2)]
+    pub security: SecurityId,
+    #[n(3)]
+    pub exec_id: Text,
+    /// Gives back what was settled; absent where the value does not fit.
+    #[n(4)]
+    pub settlement: Option<TradeSettlement>,
+    /// What counts instead, of the same quantity; absent where the trade is busted.
+    #[n(5)]
+    pub by: Option<CorrectedExecution>,
+}
+
+/// The execution that counts instead of another.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct CorrectedExecution {
+    #[n(0)]
+    pub exec_id: Text,
+    #[n(1)]
+    pub price: Price,
+    #[n(2)]
     pub settlement: Option<TradeSettlement>,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::SecurityId;
 use domain::report::VenueListing;
-use venue_sim::{Faults, ListedSecurity, VenueConfig};
+use venue_sim::{Faults, ListedSecurity, TradeRevision, VenueConfig};
 
 /// Controls of a running simulated venue.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ struct ControlState {
     /// To be listed at the venue's next turn.
     listings: Vec<ListedSecurity>,
     announced: BTreeMap<SecurityId, VenueListing>,
+    /// To be carried out at the venue's next turn within a session.
+    revisions: Vec<TradeRevision>,
 }
 
 /// Changes since the venue last looked.
@@ -41,6 +43,7 @@ impl VenueControls {
                 changed: false,
                 listings: vec![],
                 announced: BTreeMap::new(),
+                revisions: vec![],
             })),
             wake_sender,
             wake_receiver,
@@ -71,6 +74,16 @@ impl VenueControls {
     pub fn announce(&self, security: SecurityId, listing: VenueListing) {
         self.lock().announced.insert(security, listing);
         self.wake();
+    }
+
+    /// The venue busts or corrects a trade, once its client is connected.
+    pub fn revise(&self, revision: TradeRevision) {
+        self.lock().revisions.push(revision);
+        self.wake();
+    }
+
+    pub(super) fn take_revisions(&self) -> Vec<TradeRevision> {
+        std::mem::take(&mut self.lock().revisions)
     }
 
     pub(super) fn announced(&self) -> BTreeMap<SecurityId, VenueListing> {

@@ -260,6 +260,10 @@ impl OrderSession for SimulatedAdapter {
         for said in self.told_listings.changes(self.controls.announced()) {
             sink.on_report(Some(at), said);
         }
+        for revision in self.controls.take_revisions() {
+            let revised = self.connected()?.apply(|venue, out| venue.revise(at, revision, out));
+            revised.map_err(|error| self.fail(&error))?;
+        }
         let delivered = self.connected()?.deliver(at, &mut OpenLines { down, sink });
         delivered.map_err(|error| self.fail(&error))
     }

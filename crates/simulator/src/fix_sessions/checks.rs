@@ -33,11 +33,10 @@ impl FixClient {
             let order = number.and_then(|number| books.orders.get(number)).filter(|order| is_own(order));
             ensure(order.is_some(), "acknowledged and lost", || format!("{comp_id} was told {report}"))?;
             let filled = report.get(CUM_QTY).and_then(|text| text.parse().ok());
-            ensure(
-                order.zip(filled).is_some_and(|(order, filled)| order.filled.0 >= filled),
-                "acknowledged and lost",
-                || format!("{comp_id} was told {report}, the journal has {order:?}"),
-            )?;
+            let most = order.and_then(|order| books.most_filled.get(&order.id));
+            ensure(most.zip(filled).is_some_and(|(most, filled)| most.0 >= filled), "acknowledged and lost", || {
+                format!("{comp_id} was told {report}, the journal has {order:?}")
+            })?;
         }
         own.sent = session.sent.last_key_value().map_or(own.sent, |(number, _)| *number);
         own.received = session.received.last_key_value().map_or(own.received, |(number, _)| *number);

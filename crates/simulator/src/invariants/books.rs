@@ -1,6 +1,6 @@
 //! What the files say, read apart from the platform: the journal from its first record on, and the venue's ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bus::inbox::inbox;
@@ -16,6 +16,7 @@ use runtime::{RecoveredState, RecoverySources, recover_further};
 use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
+use venue_sim::record::ExecutionRevision;
 use venue_sim::{ClientOrder, VenueRecord};
 
 use crate::administrator::AdminRecords;
@@ -25,6 +26,11 @@ use crate::releases::ReplayedState;
 
 /// The kind of an input in the journal: see docs/journal-format.md.
 const INPUT: u8 = 1;
+/// The numbers of inputs and reports that checks look at.
+const COMMAND: u32 = 0;
+const REPORT: u32 = 1;
+const ATTACHED: u32 = 0;
+const SESSION: u32 = 1;
 /// In whose name the FIX port cancels orders of a client that is disconnected.
 const CANCEL_ON_DISCONNECT: &str = "cancel on disconnect";
 
@@ -37,6 +43,8 @@ pub(crate) struct JournalBooks {
     pub(crate) times: BTreeMap<u64, Timestamp>,
     pub(crate) inputs: JournalInputs,
     pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
+    /// The most that was ever filled of each order: a bust takes it back.
+    pub(crate) most_filled: BTreeMap<OrderId, Quantity>,
     pub(crate) transactions: Vec<Arc<Transaction>>,
     /// Has users, tokens and settings.
     ledger: JournalLedger,
@@ -55,6 +63,7 @@ impl JournalBooks {
             times: BTreeMap::new(),
             inputs: JournalInputs::default(),
             orders: BTreeMap::new(),
+            most_filled: BTreeMap::new(),
             transactions: vec![],
             ledger: JournalLedger::new(inbox().0),
             by_snapshot: machine.earlier.as_ref().map(|earlier| earlier.by_snapshot()).transpose()?,
@@ -104,7 +113,11 @@ impl JournalBooks {
     fn fold(&mut self, before: u64) {
         for event in self.events.range(before + 1..).flat_map(|(_, events)| events) {
             match event {
-                Event::Order(order) => drop(self.orders.insert(order.id, order.clone())),
+                Event::Order(order) => {
+                    let most = self.most_filled.entry(order.id).or_default();
+                    *most = order.filled.max(*most);
+                    self.orders.insert(order.id, order.clone());
+                }
                 Event::Transaction(transaction) => self.transactions.push(transaction.clone()),
                 _ => {}
             }
@@ -195,7 +208,8 @@ impl JournalInputs {
     fn add(&mut self, entry: &JournalEntry<'_>) {
         self.records.add(entry);
         *self.record_kinds.entry(entry.kind).or_default() += 1;
-        if entry.kind != INPUT {
+        // An input whose beginning cannot be read is decoded, and says what is wrong.
+        if entry.kind != INPUT || !is_looked_at(entry.payload).unwrap_or(true) {
             return;
         }
         match minicbor::decode::<Input>(entry.payload) {
@@ -214,6 +228,26 @@ impl JournalInputs {
     }
 }
 
+/// Whether checks look at an input: a command, or what is said of the line to a venue. All others are most of the journal, and are not
+/// decoded a second time here.
+fn is_looked_at(payload: &[u8]) -> Result<bool, minicbor::decode::Error> {
+    let mut decoder = minicbor::Decoder::new(payload);
+    decoder.array()?;
+    match decoder.u32()? {
+        COMMAND => Ok(true),
+        REPORT => {
+            // The fields of the variant, then those of the report: adapter, time, kind.
+            decoder.array()?;
+            decoder.array()?;
+            decoder.skip()?;
+            decoder.skip()?;
+            decoder.array()?;
+            Ok(matches!(decoder.u32()?, ATTACHED | SESSION))
+        }
+        _ => Ok(false),
+    }
+}
+
 /// What the venues have done, by their own ledgers.
 #[derive(Default)]
 pub(crate) struct VenueBooks {
@@ -224,6 +258,8 @@ pub(crate) struct VenueBooks {
     /// By venue and id: venues give the same ids.
     pub(crate) executions: BTreeMap<(usize, Text), VenueFill>,
     pub(crate) repeated_executions: Vec<Text>,
+    /// Those of them that were busted or corrected since.
+    pub(crate) revised: BTreeSet<(usize, Text)>,
     pub(crate) ended: BTreeMap<OrderId, &'static str>,
     /// Legs behind the first one of an order, by the venue's own number, with what is left of them.
     pub(crate) legs: BTreeMap<(OrderId, usize), VenueLeg>,
@@ -282,6 +318,7 @@ impl VenueBooks {
             VenueRecord::Canceled { order, .. } => self.end(order, "canceled"),
             VenueRecord::Expired { order, .. } => self.end(order, "expired"),
             VenueRecord::Kept(held) => self.apply_kept(&held),
+            VenueRecord::Revised(revision) => self.revise(*revision),
             VenueRecord::Accepted { .. }
             | VenueRecord::Replaced { .. }
             | VenueRecord::Activated { .. }
@@ -302,7 +339,9 @@ impl VenueBooks {
         for fill in held.fills() {
             self.count_leg_fill(order, fill.quantity);
         }
-        self.executions.extend(held.fills().map(|fill| ((venue, fill.exec_id.clone()), fill.clone())));
+        let revised = || held.revised_fills().map(|revised| &revised.fill);
+        self.executions.extend(held.fills().chain(revised()).map(|fill| ((venue, fill.exec_id.clone()), fill.clone())));
+        self.revised.extend(revised().map(|fill| (venue, fill.exec_id.clone())));
         let ended = match held.final_state().0 {
             VenueOrderState::Live => return,
             VenueOrderState::Rejected => "rejected",
@@ -310,6 +349,22 @@ impl VenueBooks {
             VenueOrderState::Expired => "expired",
         };
         self.end(order, ended);
+    }
+
+    /// A bust ends its order at the venue, or finds it ended.
+    fn revise(&mut self, revision: ExecutionRevision) {
+        let key = (self.venue, revision.exec_id);
+        let corrected = revision.by.zip(self.executions.get(&key).cloned());
+        self.revised.insert(key);
+        match corrected {
+            Some((by, fill)) => {
+                let corrected = VenueFill { exec_id: by.exec_id.clone(), price: by.price, ..fill };
+                if self.executions.insert((self.venue, by.exec_id.clone()), corrected).is_some() {
+                    self.repeated_executions.push(by.exec_id);
+                }
+            }
+            None => drop(self.ended.entry(revision.order).or_insert("busted")),
+        }
     }
 
     fn add_order(&mut self, order: OrderId, leg_of: Option<OrderId>, quantity: Quantity) {
@@ -361,5 +416,31 @@ pub(crate) fn named_order(command: &Command) -> Option<&IntId> {
         Command::Modify(change) => Some(&change.int_id),
         Command::Cancel(cancel) => Some(&cancel.int_id),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_read(input: &Input) -> bool {
+        is_looked_at(&minicbor::to_vec(input).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn commands_and_what_is_said_of_a_line_are_looked_at_and_nothing_else() {
+        let report = |kind| {
+            let adapter = AdapterName::new("SIMULATED", Some("ALPHA"));
+            Input::Report(Report { adapter, ext_at: Some(Timestamp(7)), kind })
+        };
+        let cancel = Command::Cancel(domain::command::CancelOrder::new("A-1".parse().unwrap()));
+        let command = CommandEnvelope { caller: domain::Caller::platform(), command: cancel };
+        assert!(is_read(&Input::Command(Box::new(command))));
+        assert!(is_read(&report(ReportKind::Session(SessionState::Disconnected))));
+        assert!(is_read(&report(ReportKind::Attached(domain::report::AdapterCapabilities::default()))));
+        assert!(!is_read(&report(ReportKind::Gap)));
+        assert!(!is_read(&report(ReportKind::Snapshot(domain::report::VenueSnapshot::default()))));
+        assert!(!is_read(&Input::Clock));
+        assert!(!is_read(&Input::Marks(vec![])));
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod broken_invariant;
 pub(crate) mod progress;
 pub(crate) mod values;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::order::{BaseState, PendingRequest};
@@ -186,13 +186,25 @@ impl Evidence<'_> {
         ensure(repeated.is_none(), "the venue gave an execution id twice", || format!("{repeated:?}"))
     }
 
-    /// I3, the half that holds always: nothing is booked twice, and nothing that the venue does not have.
+    /// I3, the half that holds always: nothing is booked twice, and nothing that the venue does not have. What the venue took back is
+    /// undone once, to the last digit.
     fn fills_are_booked_once(&self) -> InvariantResult {
-        let mut booked = BTreeSet::new();
+        let mut booked = BTreeMap::new();
         for transaction in self.books.transactions.iter().filter(|transaction| is_trade(transaction)) {
             let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
             let key = (self.market.venue_of(transaction.account), exec_id.clone());
-            ensure(booked.insert(key.clone()), "a fill was booked twice", || format!("execution {exec_id}"))?;
+            let before: &mut Vec<&Transaction> = booked.entry(key.clone()).or_default();
+            if let [first] = before[..]
+                && self.venue.revised.contains(&key)
+            {
+                ensure(undoes(first, transaction), "a bust is not the opposite of its fill", || {
+                    format!("execution {exec_id}: {first:?}, then {transaction:?}")
+                })?;
+                before.push(transaction);
+                continue;
+            }
+            ensure(before.is_empty(), "a fill was booked twice", || format!("execution {exec_id}"))?;
+            before.push(transaction);
             let fill = self.venue.executions.get(&key);
             let is_as_reported = fill
                 .is_some_and(|fill| fill.price == transaction.price && fill.quantity.0 == transaction.quantity.0.abs());
@@ -203,13 +215,19 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// I3, the other half: once all is quiet every fill of the venue is booked.
+    /// I3, the other half: once all is quiet every fill of the venue is booked, and none that it took back.
     pub(crate) fn no_fill_is_missing(&self) -> InvariantResult {
-        let venue = |transaction: &Transaction| self.market.venue_of(transaction.account);
-        let key = |transaction: &Arc<Transaction>| Some((venue(transaction), transaction.ext_id.clone()?));
-        let booked: BTreeSet<(usize, Text)> = self.books.transactions.iter().filter_map(key).collect();
-        let missing = self.venue.executions.iter().find(|(key, _)| !booked.contains(key));
-        ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))
+        let mut booked: BTreeMap<(usize, Text), Decimal> = BTreeMap::new();
+        for transaction in &self.books.transactions {
+            let Some(exec_id) = transaction.ext_id.clone() else { continue };
+            *booked.entry((self.market.venue_of(transaction.account), exec_id)).or_default() += transaction.quantity.0;
+        }
+        let is_booked = |key: &(usize, Text)| booked.get(key).is_some_and(|quantity| !quantity.is_zero());
+        let missing =
+            self.venue.executions.iter().find(|(key, _)| !is_booked(key) && !self.venue.revised.contains(*key));
+        ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))?;
+        let kept = self.venue.revised.iter().find(|key| is_booked(key));
+        ensure(kept.is_none(), "a bust is not booked", || format!("the venue took back {kept:?}"))
     }
 
     /// I9, the half that holds always: a request that was not answered when the line was lost may have arrived or not, and its order
@@ -386,6 +404,13 @@ fn awaits_venue(order: &Order) -> bool {
 
 fn is_trade(transaction: &Transaction) -> bool {
     matches!(transaction.kind, TransactionKind::Buy | TransactionKind::Sell)
+}
+
+/// Whether the second takes back all of the first: quantity, price and costs.
+fn undoes(first: &Transaction, second: &Transaction) -> bool {
+    let values = |of: &Transaction| [of.execution_commission.0, of.clearing_commission.0, of.fee.0, of.quantity.0];
+    let place = |of: &Transaction| (of.strategy, of.account, of.security, of.currency, of.price);
+    place(first) == place(second) && values(first) == values(second).map(|value| -value)
 }
 
 fn cash_effect(transaction: &Transaction) -> Decimal {

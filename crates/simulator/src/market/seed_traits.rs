@@ -23,6 +23,8 @@ const HTTP_ONE_IN: u32 = 4;
 const LEDGER_CUTS_ONE_IN: u32 = 4;
 /// In one of so many runs the orders of the first FIX client are cancelled when it is disconnected.
 const CANCEL_ON_DISCONNECT_ONE_IN: u32 = 4;
+/// In one of so many of the runs in which they can, venues bust and correct trades.
+const REVISIONS_ONE_IN: u32 = 2;
 /// In one of so many runs a day ends, so many seconds after the beginning.
 const DAY_END_ONE_IN: u32 = 5;
 const DAY_END_SECONDS: [i64; 2] = [40, 150];
@@ -44,6 +46,8 @@ pub(crate) struct SeedTraits {
     pub(crate) has_ledger_cuts: bool,
     /// Of the first FIX client.
     pub(crate) cancels_on_disconnect: bool,
+    /// Venues bust and correct trades.
+    pub(crate) has_revisions: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +68,7 @@ impl SeedTraits {
         let is_sampling = SeededRng::new(seed, 905).one_in(SAMPLES_ONE_IN);
         let upgrade = UpgradeTrait::of_seed(seed);
         let (mut days, mut http) = (SeededRng::new(seed, 931), SeededRng::new(seed, 932));
-        Self {
+        let traits = Self {
             replace: std::array::from_fn(kind),
             // Samples are checked in one currency, and the folders of releases have two.
             sample_seconds: (is_sampling && upgrade.is_none()).then_some(SAMPLE_SECONDS),
@@ -74,7 +78,15 @@ impl SeedTraits {
             day_ends_in: days.one_in(DAY_END_ONE_IN).then(|| days.between(DAY_END_SECONDS[0], DAY_END_SECONDS[1])),
             has_ledger_cuts: SeededRng::new(seed, 944).one_in(LEDGER_CUTS_ONE_IN),
             cancels_on_disconnect: SeededRng::new(seed, 942).one_in(CANCEL_ON_DISCONNECT_ONE_IN),
-        }
+            has_revisions: false,
+        };
+        Self { has_revisions: traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN), ..traits }
+    }
+
+    /// Not where orders are retired, whose trades are recorded by hand, nor where an order must have ended at an instant: a bust opens a
+    /// filled order again until its cancel arrives, which a venue may report late or not at all.
+    fn may_revise(&self) -> bool {
+        self.upgrade.is_none() && !self.has_days_off && self.day_ends_in.is_none() && !self.cancels_on_disconnect
     }
 
     /// The venue that cancels and places anew for a replace.

@@ -56,6 +56,12 @@ pub enum Fault {
         fault: VenueLineFault,
         seconds: i64,
     },
+    /// A venue takes back a trade of an order that has ended, or corrects its price.
+    TradeRevised {
+        venue: usize,
+        draw: u64,
+        is_correction: bool,
+    },
     /// The connection between a client and the platform.
     Link {
         client: usize,
@@ -150,7 +156,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 43] = [
+    pub const KINDS: [&'static str; 45] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -181,6 +187,8 @@ impl Fault {
         "venue cancels only, for a replace",
         "venue places only, for a replace",
         "venue does neither half of a replace",
+        "venue busts a trade",
+        "venue corrects a trade",
         "link is slow",
         "link loses requests",
         "link loses replies",
@@ -215,6 +223,8 @@ impl Fault {
             Self::ReadModelRolledBack { .. } => "read model rolled back",
             Self::ReadModelBadRow { .. } => "bad row of the read model",
             Self::Venue { fault, .. } => fault.kind(),
+            Self::TradeRevised { is_correction: false, .. } => "venue busts a trade",
+            Self::TradeRevised { is_correction: true, .. } => "venue corrects a trade",
             Self::Link { fault, .. } => fault.kind(),
             Self::BitFlip { .. } => "bit flip",
             Self::FixLink { fault: ConnectionFault::Cut, .. } => "FIX connection is cut",
@@ -226,6 +236,11 @@ impl Fault {
             Self::StompLink { fault: ConnectionFault::NotRead, .. } => "STOMP client reads nothing",
             Self::StompPortHangs { .. } => "STOMP port hangs",
         }
+    }
+
+    pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {
+        let (venue, draw) = (pick(rng, VENUE_COUNT), rng.next_u64());
+        Self::TradeRevised { venue, draw, is_correction: rng.one_in(2) }
     }
 
     pub(super) fn draw(rng: &mut SeededRng) -> Self {

@@ -50,6 +50,8 @@ const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
 const HALF_EVERY: i64 = 50 * SECOND;
 /// On average the power goes while a venue's ledger is written so often, in runs that have such power cuts.
 const LEDGER_CUT_EVERY: i64 = 100 * SECOND;
+/// On average a venue busts or corrects a trade so often, in runs in which they do.
+const REVISION_EVERY: i64 = 25 * SECOND;
 /// On average a trader reads over HTTP so often, in runs in which one uses it.
 const HTTP_READ_EVERY: i64 = 10 * SECOND;
 
@@ -137,6 +139,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_halves(seed, length, &mut steps);
     draw_ledger_cuts(seed, length, &mut steps);
     draw_http_reads(seed, length, &mut steps);
+    draw_revisions(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -186,6 +189,13 @@ fn draw_http_reads(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).http_trader.is_some() {
         let reads = |rng: &mut SeededRng| Happening::HttpRead { draw: rng.next_u64() };
         fill(steps, &mut SeededRng::new(seed, 943), HTTP_READ_EVERY, length, reads);
+    }
+}
+
+fn draw_revisions(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_revisions {
+        let revises = |rng: &mut SeededRng| Happening::Fault(Fault::draw_revision(rng));
+        fill(steps, &mut SeededRng::new(seed, 945), REVISION_EVERY, length, revises);
     }
 }
 

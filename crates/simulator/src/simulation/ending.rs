@@ -32,6 +32,7 @@ impl SimulatedRun {
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
         self.rested = self.platform.as_deref().map_or(0, Platform::durable);
+        self.repeat_revisions();
         for (intent, envelope) in self.clients[OPERATOR].resume_all() {
             self.send(OPERATOR, intent, envelope);
         }

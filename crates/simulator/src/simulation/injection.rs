@@ -1,6 +1,6 @@
 //! What the schedule makes happen: requests of clients, and faults.
 
-use venue_sim::{Faults, ReplaceHalf};
+use venue_sim::{Faults, ReplaceHalf, TradeRevision};
 
 use super::SimulatedRun;
 use crate::faulty_lines::VenueLine;
@@ -86,6 +86,10 @@ impl SimulatedRun {
                     VenueLine { faulty_until: now + seconds * SECOND, faults: faults_of(fault, self.machine.seed) };
                 self.apply_venue_faults();
             }
+            Fault::TradeRevised { venue, draw, is_correction: false } => self.revise(venue, TradeRevision::Bust(draw)),
+            Fault::TradeRevised { venue, draw, is_correction: true } => {
+                self.revise(venue, TradeRevision::Correct(draw));
+            }
             Fault::Link { client, fault, seconds } => self.links.set_fault(client, fault, now + seconds * SECOND),
             Fault::FixLink { client, fault, seconds } => {
                 self.fix_clients[client].network.set_fault(fault, now + seconds * SECOND);
@@ -113,6 +117,21 @@ impl SimulatedRun {
                 controls.set_faults(line.faults);
                 self.venue_at = self.machine.clock.steady();
             }
+        }
+    }
+
+    /// Where the platform does not run, nobody asks the venue for it.
+    fn revise(&mut self, venue: usize, revision: TradeRevision) {
+        if let Some(controls) = self.platform.as_ref().and_then(|platform| platform.controls(venue)) {
+            controls.revise(revision);
+            self.venue_at = self.machine.clock.steady();
+        }
+    }
+
+    /// What a venue told of busts and corrections may have been lost: it tells everything once more, as people do who clear trades.
+    pub(super) fn repeat_revisions(&mut self) {
+        if self.machine.traits.has_revisions {
+            (0..VENUE_COUNT).for_each(|venue| self.revise(venue, TradeRevision::Repeat));
         }
     }
 

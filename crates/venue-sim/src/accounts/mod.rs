@@ -4,9 +4,9 @@ pub(crate) mod account;
 
 use std::collections::BTreeMap;
 
-use domain::AccountId;
+use domain::{AccountId, SecurityId};
 
-use self::account::{Deposit, VenueAccount};
+use self::account::{Deposit, TradeSettlement, VenueAccount};
 use crate::record::{VenueRecord, VenueTrade};
 
 /// All accounts. A ledger that does not begin with their opening was written by an earlier build, and a trade without a
@@ -26,6 +26,12 @@ impl VenueAccounts {
             }
             VenueRecord::Opened { deposits, .. } => self.open(deposits),
             VenueRecord::Traded(trade) => self.settle(trade),
+            VenueRecord::Revised(revision) => {
+                self.settle_side(revision.security, revision.settlement.as_ref());
+                if let Some(by) = &revision.by {
+                    self.settle_side(revision.security, by.settlement.as_ref());
+                }
+            }
             _ => {}
         }
     }
@@ -51,13 +57,15 @@ impl VenueAccounts {
 
     fn settle(&mut self, trade: &VenueTrade) {
         for execution in &trade.executions {
-            match &execution.settlement {
-                Some(settlement) => {
-                    self.accounts.entry(settlement.account).or_default().settle(trade.security, settlement);
-                }
-                // From here on the sums are wrong.
-                None => self.is_opened = false,
-            }
+            self.settle_side(trade.security, execution.settlement.as_ref());
+        }
+    }
+
+    fn settle_side(&mut self, security: SecurityId, settlement: Option<&TradeSettlement>) {
+        match settlement {
+            Some(settlement) => self.accounts.entry(settlement.account).or_default().settle(security, settlement),
+            // From here on the sums are wrong.
+            None => self.is_opened = false,
         }
     }
 }

@@ -59,6 +59,22 @@ pub struct ClientOrder {
     pub(crate) fills: Vec<(u64, VenueFill)>,
     #[n(9)]
     pub(crate) reason: Option<Text>,
+    /// Fills that were busted or corrected; absent where none was.
+    #[n(10)]
+    pub(crate) revised: Option<Vec<RevisedFill>>,
+}
+
+/// A fill that counts no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct RevisedFill {
+    /// Among all executions.
+    #[n(0)]
+    pub(crate) number: u64,
+    #[n(1)]
+    pub fill: VenueFill,
+    /// The id of the fill that counts instead; absent where it was busted.
+    #[n(2)]
+    pub corrected_by: Option<Text>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -120,6 +136,11 @@ impl ClientOrder {
         self.fills.iter().map(|(_, fill)| fill)
     }
 
+    /// Fills that were busted or corrected.
+    pub fn revised_fills(&self) -> impl Iterator<Item = &RevisedFill> {
+        self.revised.iter().flatten()
+    }
+
     /// The venue's id; none before it was accepted.
     pub fn ext_id(&self) -> Option<&Text> {
         self.ext_id.as_ref()
@@ -157,6 +178,7 @@ impl ClientOrder {
             priority: 0,
             fills: Vec::new(),
             reason: None,
+            revised: None,
             submission,
         }
     }

@@ -10,14 +10,19 @@ use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, Venu
 use domain::{Liquidity, OrderId, Text, Timestamp};
 
 use self::client_order::{
-    ClientOrder, LEGS_FROM, OrderStage, STRANGERS_FROM, SubmittedOrder, is_internal, is_stranger,
+    ClientOrder, LEGS_FROM, OrderStage, RevisedFill, STRANGERS_FROM, SubmittedOrder, is_internal, is_stranger,
 };
 use self::retired_orders::RetiredOrders;
-use crate::record::{LedgerSummary, VenueRecord, VenueTrade};
+use crate::record::{ExecutionRevision, LedgerSummary, VenueRecord, VenueTrade};
 
 /// How many finished orders stay in the snapshot. It is far more than a client can miss between two snapshots, because
 /// only open orders finish while it is disconnected. Of older ones only the id is kept, so that none is accepted twice.
 pub(crate) const FINISHED_ORDERS_KEPT: usize = 10_000;
+
+/// Only the newest fills are busted or corrected.
+const REVISABLE_FILLS: usize = 8;
+/// Why an order that was filled has ended: its trade was busted.
+pub(crate) const BUSTED: &str = "busted: a trade was taken back, and the order does not return to the book";
 
 /// All orders that are open or finished recently.
 #[derive(Debug, Default)]
@@ -67,6 +72,7 @@ impl ClientOrders {
                 self.finish(*order, VenueOrderState::Canceled, reason.as_ref());
             }
             VenueRecord::Expired { order, reason, .. } => self.finish(*order, VenueOrderState::Expired, Some(reason)),
+            VenueRecord::Revised(revision) => self.revise(revision),
         }
     }
 
@@ -101,6 +107,7 @@ impl ClientOrders {
         self.add_leg(&held.submission);
         self.orders.insert(order, held.clone());
         self.fills.extend(held.fills.iter().map(|(number, _)| (*number, order)));
+        self.fills.extend(held.revised_fills().map(|revised| (revised.number, order)));
         if held.stage.is_done() {
             self.finished.push_back(order);
         }
@@ -306,6 +313,48 @@ impl ClientOrders {
         }
     }
 
+    /// Its number stays in the list of fills, so that the list has no hole where nothing is missing.
+    fn revise(&mut self, revision: &ExecutionRevision) {
+        let number = self.executions + 1;
+        let held = self.find_mut(revision.order);
+        let place = held.fills.iter().position(|(_, fill)| fill.exec_id == revision.exec_id);
+        let (revised, fill) = held.fills.remove(place.expect("a revision is of a fill that counts"));
+        let corrected_by = revision.by.as_ref().map(|by| by.exec_id.clone());
+        held.revised.get_or_insert_default().push(RevisedFill { number: revised, fill: fill.clone(), corrected_by });
+        match &revision.by {
+            Some(by) => {
+                let (exec_id, at) = (by.exec_id.clone(), Some(revision.at));
+                held.fills.push((number, VenueFill { exec_id, price: by.price, at, ..fill }));
+                self.executions = number;
+                self.fills.insert(number, revision.order);
+            }
+            None => {
+                held.filled = held.filled.minus(fill.quantity).expect("it was part of the sum");
+                // What is open again does not go back to the book.
+                if held.stage == OrderStage::Filled {
+                    held.stage = OrderStage::Ended(VenueOrderState::Canceled);
+                    held.reason = Some(BUSTED.into());
+                }
+            }
+        }
+    }
+
+    /// The newest fills of clients' orders that have ended and have one leg: those that may be busted or corrected.
+    pub(crate) fn revisable_fills(&self) -> Vec<(&ClientOrder, &VenueFill)> {
+        let of_number = |(number, order): (&u64, &OrderId)| {
+            let held = self.orders.get(order).filter(|held| held.stage.is_done())?;
+            let fill = held.fills.iter().find(|(of_fill, _)| of_fill == number).map(|(_, fill)| fill)?;
+            Some((held, fill))
+        };
+        let own = self.fills.iter().rev().filter(|(_, order)| !is_internal(**order) && !self.legs.contains_key(order));
+        own.filter_map(of_number).take(REVISABLE_FILLS).collect()
+    }
+
+    /// Orders of which fills were busted or corrected.
+    pub(crate) fn revised(&self) -> impl Iterator<Item = &ClientOrder> {
+        self.orders.values().filter(|held| held.revised.is_some())
+    }
+
     fn close_if_filled(&mut self, order: OrderId) {
         let held = self.find_mut(order);
         if held.remaining().is_zero() {
@@ -327,8 +376,10 @@ impl ClientOrders {
             && let Some(oldest) = self.finished.pop_front()
         {
             let retired = self.orders.remove(&oldest);
-            for (number, _) in retired.iter().flat_map(|order| &order.fills) {
-                self.fills.remove(number);
+            let fills = retired.iter().flat_map(|order| order.fills.iter().map(|(number, _)| *number));
+            let revised = retired.iter().flat_map(ClientOrder::revised_fills).map(|revised| revised.number);
+            for number in fills.chain(revised) {
+                self.fills.remove(&number);
             }
             let first = retired.as_ref().and_then(|order| order.submission.leg_of);
             first.iter().for_each(|first| self.forget_leg(*first, oldest));

@@ -37,9 +37,11 @@ mod following;
 mod legs;
 mod line;
 mod restore;
+mod revisions;
 mod statements;
 mod strangers;
 
+pub use revisions::TradeRevision;
 pub use statements::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -105,3 +105,71 @@ fn a_ledger_without_the_opening_of_its_accounts_states_nothing() {
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn a_trade_of_an_order_that_has_ended_can_be_busted_or_corrected_and_nothing_of_it_is_left() {
+    let told = run_story(
+        charging(),
+        "
+        10:00 open-accounts
+        10:00 bust 0
+        10:01 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:02 submit 2 sell 4 STOCK limit 9.99 DAY
+        10:03 correct 0
+        10:04 state 1
+        10:05 bust 1
+        10:06 state 1
+        10:07 ask 1
+        10:07 ask 2
+        10:08 fills
+        10:09 restart
+        10:10 state 1
+        10:10 fills
+        10:11 tell-again
+        10:12 bust 0
+        10:13 state 1
+        10:14 bust 0
+        ",
+    );
+    expect![[r#"
+        10:00 open-accounts
+        10:00 bust 0
+        10:01 submit 1 buy 10 STOCK limit 10.01 DAY
+            accepted 1 as SIM-O1
+            filled 1 10 @ 10.01 by SIM-1 fee 0.1001 as taker
+        10:02 submit 2 sell 4 STOCK limit 9.99 DAY
+            accepted 2 as SIM-O2
+            filled 2 4 @ 9.99 by SIM-2 fee 0.03996 as taker
+        10:03 correct 0
+            corrected SIM-2: 2 4 @ 10 by SIM-3 fee 0.03996 as taker
+        10:04 state 1
+            account 1: 939.47994 USD locked 0, 6 of 1
+        10:05 bust 1
+            busted SIM-1 of 1
+            canceled 1: busted: a trade was taken back, and the order does not return to the book
+        10:06 state 1
+            account 1: 1039.88004 USD locked 0, -4 of 1
+        10:07 ask 1
+            order 1 is Canceled with 10 @ 10.01 DAY
+        10:07 ask 2
+            order 2 is Live with 4 @ 9.99 DAY, 2 4 @ 10 by SIM-3 fee 0.03996 as taker
+        10:08 fills
+            fills from None to Some("3"): SIM-3 of 2
+        10:09 restart
+        10:10 state 1
+            account 1: 1039.88004 USD locked 0, -4 of 1
+        10:10 fills
+            fills from None to Some("3"): SIM-3 of 2
+        10:11 tell-again
+            busted SIM-1 of 1
+            canceled 1: busted: a trade was taken back, and the order does not return to the book
+            corrected SIM-2: 2 4 @ 10 by SIM-3 fee 0.03996 as taker
+        10:12 bust 0
+            busted SIM-3 of 2
+            canceled 2: busted: a trade was taken back, and the order does not return to the book
+        10:13 state 1
+            account 1: 1000 USD locked 0
+        10:14 bust 0
+    "#]]
+    .assert_eq(&told);
+}

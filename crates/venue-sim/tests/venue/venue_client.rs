@@ -19,8 +19,8 @@ use domain::{
 };
 use venue_sim::record::VenueTrade;
 use venue_sim::{
-    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, ReplaceHalf, SelfTradeRule, UnitCosts, VenueConfig,
-    VenueOutput, VenueRecord, VenueSimulator,
+    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, ReplaceHalf, SelfTradeRule, TradeRevision, UnitCosts,
+    VenueConfig, VenueOutput, VenueRecord, VenueSimulator,
 };
 
 /// 2026-11-16T00:00:00Z, a Monday.
@@ -103,6 +103,9 @@ impl VenueClient {
             "ask" => self.venue.inquire(self.now, id(words[0]), out),
             "open-accounts" => self.venue.open_accounts(self.now, out),
             "state" => self.venue.ask_statement(self.now, AccountId(words[0].parse().unwrap()), out),
+            "bust" => self.venue.revise(self.now, TradeRevision::Bust(words[0].parse().unwrap()), out),
+            "correct" => self.venue.revise(self.now, TradeRevision::Correct(words[0].parse().unwrap()), out),
+            "tell-again" => self.venue.revise(self.now, TradeRevision::Repeat, out),
             "wait" => self.venue.advance(self.now, out),
             "subscribe" => {
                 self.venue.subscribe(security(words[0]), out);
@@ -332,6 +335,8 @@ pub(crate) fn report_line(said: &ReportKind) -> String {
         ReportKind::Replaced { order, terms, .. } => format!("replaced {order}: {}", terms_text(terms)),
         ReportKind::CancelRejected { order, reason } => format!("cancel of {order} refused: {reason}"),
         ReportKind::ReplaceRejected { order, reason } => format!("replace of {order} refused: {reason}"),
+        ReportKind::Busted { order, exec_id, .. } => format!("busted {exec_id} of {order}"),
+        ReportKind::Corrected { exec_id, by } => format!("corrected {exec_id}: {}", fill_text(by)),
         ReportKind::Gap => "gap".into(),
         ReportKind::Statement(statement) => statement_line(statement),
         ReportKind::Entry(entry) => format!("entry {} {} {}", entry.ext_id, entry.amount, entry.currency),
@@ -434,6 +439,10 @@ pub(crate) fn record_line(record: &VenueRecord) -> String {
         VenueRecord::Kept(held) => format!("kept {}", held.submission().order),
         VenueRecord::Opened { deposits, .. } => format!("opened with {} deposits", deposits.len()),
         VenueRecord::Accounts(kept) => format!("{} accounts kept", kept.len()),
+        VenueRecord::Revised(revision) => match &revision.by {
+            None => format!("busted {}", revision.exec_id),
+            Some(by) => format!("corrected {} by {} @ {}", revision.exec_id, by.exec_id, by.price),
+        },
     }
 }
 

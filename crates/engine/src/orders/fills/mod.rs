@@ -288,6 +288,9 @@ impl Trading {
         reason: Option<&Text>,
         out: &mut Outbox,
     ) {
+        if PlantedBug::ForgetBust.is_planted() {
+            return;
+        }
         if let Some(order) = self.undo_fill(report, adapter, exec_id, reason, out) {
             publish_bust(report, &order, exec_id, out);
         }
@@ -304,7 +307,7 @@ impl Trading {
     ) -> Option<Arc<Order>> {
         let order = self.find_order(report, out).cloned()?;
         let id = ExecutionId::new(adapter, order.account, order.id, None, exec_id);
-        let stands = |execution: &&BookedExecution| !execution.busted;
+        let stands = |execution: &&BookedExecution| !execution.busted || PlantedBug::RepeatBust.is_planted();
         let Some(execution) = self.orders.executions.get(&id).filter(stands).cloned() else {
             self.block_execution(&id);
             out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
@@ -411,7 +414,8 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let reason = Text::from(format!("corrected by {}", by.exec_id));
-        let undone = self.undo_fill(report, adapter, exec_id, Some(&reason), out);
+        let is_kept = PlantedBug::KeepCorrectedFill.is_planted();
+        let undone = (!is_kept).then(|| self.undo_fill(report, adapter, exec_id, Some(&reason), out)).flatten();
         let by_word = OrderReport { ext_at: by.at.or(report.ext_at), ..report };
         let is_booked = self.apply_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
         if let Some(order) = undone.filter(|_| !is_booked) {
