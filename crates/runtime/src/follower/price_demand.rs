@@ -1,6 +1,6 @@
 //! Demand for prices at a follower: what its clients ask for over REST, and which prices are those of the leader now.
 //!
-//! Prices come only of what somebody wants. A question about others waits for a short time until they are there.
+//! Prices come only of what a client wants. A question about others waits for a short time until they are there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

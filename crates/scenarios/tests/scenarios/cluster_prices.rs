@@ -1,5 +1,5 @@
 //! Prices at a follower: they are the leader's, they go on when the lead changes, they are never old in silence, and they come only where
-//! somebody wants them.
+//! a client wants them.
 
 use scenarios::http::HttpClient;
 use scenarios::server::RunningServer;

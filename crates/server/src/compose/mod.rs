@@ -51,7 +51,6 @@ use crate::config::{Config, HistoryStore, JournalTicks};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
-use crate::distributed::NatsBusConfig;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::{open_files, reference};
@@ -132,7 +131,6 @@ fn serve_core(
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
     let (leader, follower, requests, prices) = split(leader);
-    let nats_bus = NatsBusConfig::of(config)?;
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
     let (FeedListeners { journal, adapters, metrics }, bus) = FeedListeners::start(&core).map_err(no_thread)?;
@@ -142,8 +140,7 @@ fn serve_core(
     leave_following(leader.as_deref().zip(follower), || !stopped.is_empty() || engine.has_ended());
     let _prices = publish_prices(leader.as_deref().zip(prices), &engine.bus)?;
     let administration = Administration::open(config, &data_dir, &engine, audit)?;
-    let access = administration.access.clone();
-    let is_first_start = startup_commands::is_first_start(&engine.bus);
+    let (access, is_first_start) = (administration.access.clone(), startup_commands::is_first_start(&engine.bus));
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
     let sessions = servers::fix::sessions(config)?;
     let connections = open_files::share(config.connections(), sessions.iter().map(|all| all.names().len()).sum())?;
@@ -186,8 +183,7 @@ fn serve_core(
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     adapters.wait_for_venues();
     strategies.start_all();
-    let bridge = |nats| topics.bridge(nats, &engine.bus, strategies.handle(), engine.clock.clone());
-    let bridge = config.strategies_distributed.then(|| bridge(nats_bus));
+    let bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());
     let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
     print_ready_line(&endpoints)?;
     info!("serving on {web}");

@@ -1,4 +1,4 @@
-//! Line of the strategy bus: channels and messages as both ends know them, over the broker or over NATS.
+//! Line of the strategy bus, over the broker or over NATS: both ends use it in the same way.
 
 use std::io;
 
@@ -7,37 +7,9 @@ use stomp::{StompCommand, StompFrame, encode_segment};
 use tokio::io::{AsyncRead, AsyncWrite};
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
 
+use super::bus_message::{BusChannel, BusMessage, BusSource};
 use super::nats_line::NatsLine;
 use super::stomp_client::StompClient;
-
-/// Where a message goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum BusChannel {
-    /// From a strategy's process to the server.
-    Request { strategy: Text },
-    /// To one process: each has its own, so that none receives messages for another.
-    Delivery { strategy: Text, address: Text },
-}
-
-/// What an end of the line hears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BusSource {
-    Requests,
-    Own,
-    Prices,
-    GenericEvents,
-    /// Meant for a process that has ended.
-    Stale,
-}
-
-pub(super) struct BusMessage {
-    pub(super) source: BusSource,
-    /// Of the event; 0 where it has none.
-    pub(super) sequence: u64,
-    /// The strategy that the sender may speak for, where the line knows it.
-    pub(super) signed_by: Option<String>,
-    pub(super) body: Vec<u8>,
-}
 
 pub(super) enum BusItem {
     Message(BusMessage),
@@ -72,7 +44,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> BusLine<S> {
         let own = BusChannel::Delivery { strategy: strategy.clone(), address: address.clone() };
         match self {
             Self::Broker(client) => {
-                client.subscribe(OWN_ID, &own.queue()).await?;
+                client.subscribe(OWN_ID, &queue(&own)).await?;
                 client.subscribe(PRICES_ID, &format!("/topic/{SHARED_MARKET_DATA}")).await?;
                 client.subscribe(EVENTS_ID, &format!("/topic/{SHARED_GENERIC_EVENT}")).await
             }
@@ -83,14 +55,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> BusLine<S> {
     /// What is still sent there is dropped. NATS keeps nothing that nobody hears.
     pub(super) async fn drain(&mut self, channel: &BusChannel) -> io::Result<()> {
         match self {
-            Self::Broker(client) => client.subscribe(&channel.queue(), &channel.queue()).await,
+            Self::Broker(client) => client.subscribe(&queue(channel), &queue(channel)).await,
             Self::Nats(_) => Ok(()),
         }
     }
 
     pub(super) async fn end_drain(&mut self, channel: &BusChannel) -> io::Result<()> {
         match self {
-            Self::Broker(client) => client.unsubscribe(&channel.queue()).await,
+            Self::Broker(client) => client.unsubscribe(&queue(channel)).await,
             Self::Nats(_) => Ok(()),
         }
     }
@@ -104,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> BusLine<S> {
 
     pub(super) async fn send(&mut self, channel: &BusChannel, body: Vec<u8>) -> io::Result<()> {
         match self {
-            Self::Broker(client) => client.send_to(&channel.queue(), body).await,
+            Self::Broker(client) => client.send_to(&queue(channel), body).await,
             Self::Nats(line) => line.send(channel, body).await,
         }
     }
@@ -118,13 +90,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> BusLine<S> {
     }
 }
 
-impl BusChannel {
-    fn queue(&self) -> String {
-        match self {
-            Self::Request { .. } => REQUESTS.to_owned(),
-            Self::Delivery { strategy, address } => {
-                format!("/queue/strategy-bus.{}.{}.delivery", encode_segment(strategy), encode_segment(address))
-            }
+/// The queue of a channel at the broker.
+fn queue(channel: &BusChannel) -> String {
+    match channel {
+        BusChannel::Request { .. } => REQUESTS.to_owned(),
+        BusChannel::Delivery { strategy, address } => {
+            format!("/queue/strategy-bus.{}.{}.delivery", encode_segment(strategy), encode_segment(address))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Strategy bus: strategies in processes of their own, over the embedded broker or over NATS. Market data and generic events come on
 //! two shared topics, everything else on a queue per process.
 
+mod bus_message;
 mod nats_file;
 mod stomp_client;
 mod nats_line;

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, timeout_at};
 use wire::topics;
 
-use super::bus_line::{BusChannel, BusMessage, BusSource};
+use super::bus_message::{BusChannel, BusMessage, BusSource};
 use super::nats_file::NatsBusConfig;
 
 /// How often the server says that it is there.

@@ -35,12 +35,15 @@ pub(crate) struct BrokerServer {
     pub(crate) ws: Option<SocketAddr>,
     listeners: [Option<TcpListener>; 3],
     broker: Broker,
+    /// Where strategy processes come over NATS.
+    nats: Option<NatsBusConfig>,
     runtime: Runtime,
 }
 
 /// The ports while they are served.
 pub(crate) struct RunningBroker {
     broker: Broker,
+    nats: Option<NatsBusConfig>,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -66,7 +69,8 @@ impl BrokerServer {
         let (tls, tls_listener) = open(tls, keys[1])?.unzip();
         let (ws, ws_listener) = open(ws, keys[2])?.unzip();
         let broker = Broker::new(settings(config, connections), bus.clone(), access);
-        Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, runtime })
+        let nats = NatsBusConfig::of(config)?;
+        Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, nats, runtime })
     }
 
     /// What the web server serves of it.
@@ -109,7 +113,7 @@ impl BrokerServer {
         let broker = self.broker.clone();
         let serving = self.broker.serve(listeners, logging::subscribe(), async { drop(closed.await) });
         let served = self.runtime.spawn(serving);
-        RunningBroker { broker, runtime: self.runtime, close, served }
+        RunningBroker { broker, nats: self.nats, runtime: self.runtime, close, served }
     }
 }
 
@@ -155,23 +159,26 @@ impl RunningBroker {
         self.broker.monitor()
     }
 
-    /// Strategies in processes of their own come in by the broker's queues, or over NATS.
+    /// Strategies in processes of their own come in by the broker's queues, or over NATS; none where there are none.
     pub(crate) fn bridge(
         &self,
-        nats: Option<NatsBusConfig>,
+        config: &Config,
         bus: &Bus,
         controls: HostHandle,
         clock: runtime::EngineClock,
-    ) -> AbortHandle {
+    ) -> Option<AbortHandle> {
+        if !config.strategies_distributed {
+            return None;
+        }
         let broker = self.broker.clone();
-        let transport = match nats {
+        let transport = match self.nats.clone() {
             None => BridgeTransport::Broker(Box::new(move || broker.connect_internal())),
             Some(config) => {
                 let shared = SharedEvents { feed: bus.feed.clone(), catalogue: bus.catalogue.clone() };
                 BridgeTransport::Nats { config, shared }
             }
         };
-        self.runtime.spawn(StrategyBridge::serve(transport, controls, clock)).abort_handle()
+        Some(self.runtime.spawn(StrategyBridge::serve(transport, controls, clock)).abort_handle())
     }
 
     /// Every client is told that the server stops. Strategies have left by then, and a bridge whose connection closes

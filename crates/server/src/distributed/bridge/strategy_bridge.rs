@@ -17,7 +17,8 @@ use tracing::{info, warn};
 
 use super::host_forwarder::{HostMessage, spawn_forwarder};
 use super::strategy_process::StrategyProcess;
-use crate::distributed::bus_line::{BusChannel, BusItem, BusLine, BusMessage, BusSource};
+use crate::distributed::bus_line::{BusItem, BusLine};
+use crate::distributed::bus_message::{BusChannel, BusMessage, BusSource};
 use crate::distributed::nats_file::NatsBusConfig;
 use crate::distributed::nats_line::{NatsLine, SharedEvents};
 use crate::distributed::stomp_client::{ReconnectBackoff, StompClient};

@@ -11,7 +11,8 @@ use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::distributed::bus_line::{BusChannel, BusItem, BusLine};
+use crate::distributed::bus_line::{BusItem, BusLine};
+use crate::distributed::bus_message::BusChannel;
 use crate::distributed::nats_file::NatsBusConfig;
 use crate::distributed::nats_line::NatsLine;
 use crate::distributed::stomp_client::StompClient;
