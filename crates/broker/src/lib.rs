@@ -16,6 +16,8 @@ mod cache;
 mod translate;
 mod warm_start;
 mod event_publication;
+mod event_submission;
+mod event_forwarding;
 mod publisher;
 
 use std::io;
@@ -23,8 +25,9 @@ use std::sync::Arc;
 
 use access::Access;
 use axum::Router;
+use bus::forwarding::ForwardedCall;
 use bus::operations::LogLine;
-use bus::{Bus, EventReceiver};
+use bus::{Bus, CommandForwarder, EventReceiver};
 use rustls::server::ResolvesServerCert;
 use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
@@ -35,6 +38,7 @@ use connection::close_reason::CloseReason;
 use ports::StompPort;
 use state::BrokerState;
 
+pub use event_forwarding::FORWARDED_SEND;
 pub use limits::*;
 pub use metrics::BrokerMetrics;
 pub use ports::allowed_hosts::AllowedHosts;
@@ -63,7 +67,23 @@ pub struct StompListeners {
 
 impl Broker {
     pub fn new(settings: BrokerSettings, bus: Bus, access: Arc<Access>) -> Self {
-        Self(BrokerState::new(settings, bus, access))
+        Self(BrokerState::new(settings, bus, access, None))
+    }
+
+    /// The broker of a follower in a cluster: what clients send to the engine goes to the leader.
+    pub fn of_follower(
+        settings: BrokerSettings,
+        bus: Bus,
+        access: Arc<Access>,
+        forwarder: Arc<dyn CommandForwarder>,
+    ) -> Self {
+        Self(BrokerState::new(settings, bus, access, Some(forwarder)))
+    }
+
+    /// Publishes the messages that followers forward to this server, which leads, until `calls` ends. Each has the method
+    /// [`FORWARDED_SEND`].
+    pub fn serve_forwarded(&self, calls: mpsc::Receiver<ForwardedCall>) -> impl Future<Output = ()> + use<> {
+        event_forwarding::serve(self.0.clone(), calls)
     }
 
     /// `/stomp` for an HTTP port that checks hosts and origins itself; `reached` extracts what that port knows of a

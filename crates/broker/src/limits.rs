@@ -63,6 +63,8 @@ pub const REPLAY_PAUSE: Duration = Duration::from_millis(250);
 pub const REPLAY_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Concurrent reads of history for replays; others wait.
 pub const REPLAY_READS_MAX: usize = 2;
+/// Messages that followers of a cluster forward to this server and that are published at once; more wait for them.
+pub const FORWARDED_EVENTS_MAX: usize = 1_024;
 /// Log lines that are queued for the broker, and published per second; of more only the count is published.
 pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 

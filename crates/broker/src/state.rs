@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use access::Access;
-use bus::Bus;
+use bus::{Bus, CommandForwarder};
 use domain::{ReferenceData, SecurityId};
 use net::ConnectionLimiter;
 use stomp::lanes::{OutboundLanes, Rate};
@@ -42,6 +42,8 @@ pub struct BrokerSettings {
 pub(crate) struct BrokerState {
     pub(crate) bus: Bus,
     pub(crate) access: Arc<Access>,
+    /// The way of a follower to the leader of its cluster.
+    pub(crate) forwarder: Option<Arc<dyn CommandForwarder>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) clock: BrokerClock,
     pub(crate) loading: StateLoading,
@@ -62,7 +64,12 @@ pub(crate) struct BrokerState {
 const WEBSOCKET_GRACE: u32 = 3;
 
 impl BrokerState {
-    pub(crate) fn new(settings: BrokerSettings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
+    pub(crate) fn new(
+        settings: BrokerSettings,
+        bus: Bus,
+        access: Arc<Access>,
+        forwarder: Option<Arc<dyn CommandForwarder>>,
+    ) -> Arc<Self> {
         let BrokerLimits { connect_wait, body_bytes, .. } = settings.limits;
         let limits = stomp::FrameLimits { body_bytes, ..stomp::FrameLimits::default() };
         let topics = Arc::new(KnownTopics::new(settings.client_destinations.clone()));
@@ -71,6 +78,7 @@ impl BrokerState {
         Arc::new(Self {
             bus,
             access,
+            forwarder,
             hub: Hub::new(long_gap, &settings.limits, settings.last_message),
             replay_reads: Arc::new(Semaphore::new(REPLAY_READS_MAX)),
             clock: BrokerClock::start(),
@@ -205,7 +213,7 @@ pub(crate) mod tests {
             Arc::new(|| Timestamp(0)),
         )
         .unwrap();
-        let broker = BrokerState::new(settings, bus, access.into());
+        let broker = BrokerState::new(settings, bus, access.into(), None);
         // As after a start.
         drop(broker.loading.begin());
         (broker, folder)

@@ -3,10 +3,9 @@
 
 use std::future::ready;
 use std::mem;
-use std::time::Duration;
 
 use access::{AccessChannel, AccessCredentials, AccessRequest, Actor, Identity, UserRole};
-use bus::{Inbox, JournalStatus, QuotaClient, ReplyReceiver};
+use bus::forwarding::ForwardedRequest;
 use domain::{Caller, Command, CommandEnvelope, Source};
 use net::ConnectionPermit;
 use stomp::session::{self, BrokerRequest, Publication};
@@ -16,15 +15,10 @@ use crate::connection::close_reason::CloseReason;
 use crate::connection::permissions::{may_run_strategies, rights};
 use crate::connection::{ActionOutcome, PendingAction, PresentedCredentials, StompConnection};
 use crate::ports::transport::Transport;
-use crate::translate;
+use crate::{event_forwarding, event_submission, translate};
 
 /// Header of a strategy's message to a queue: the strategy that its credentials are bound to.
 const STRATEGY_HEADER: &str = "strategy";
-
-/// How often a message that is not durable yet looks whether the journal's disk has stalled.
-const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
-const JOURNAL_STALLED: &str =
-    "journal-stalled: the journal's disk does not answer; whether this is published is known when it answers again";
 
 /// A part of the server acts with all permissions.
 const INTERNAL_IDENTITY: Identity = Identity { name: None, role: UserRole::Admin, rights: None };
@@ -171,16 +165,15 @@ impl<T: Transport> StompConnection<T> {
             _ => None,
         });
         self.hub.check_queues(for_queues).map_err(refused)?;
-        let mut envelopes = Vec::new();
-        for work in &work {
-            if let Some(sent) = engine_publication(work) {
-                envelopes.push(self.envelope(sent).map_err(refused)?);
-            }
+        let (mut envelopes, mut forwarded) = (Vec::new(), Vec::new());
+        for sent in work.iter().filter_map(engine_publication) {
+            envelopes.push(self.envelope(sent).map_err(refused)?);
+            forwarded.extend(self.forwarded_request(sent));
         }
         for work in work {
             self.run_work(now, work).map_err(refused)?;
         }
-        self.command(envelopes, receipt);
+        self.command(envelopes, forwarded, receipt);
         Ok(())
     }
 
@@ -190,6 +183,12 @@ impl<T: Transport> StompConnection<T> {
         // A generic event has the source strategy, whatever client sends it.
         let caller = Caller::new(Source::Strategy, user);
         Ok(CommandEnvelope { caller, command: Command::Publish(event) })
+    }
+
+    /// Of a follower, which does not publish it itself.
+    fn forwarded_request(&self, sent: &Publication) -> Option<ForwardedRequest> {
+        let request = || event_forwarding::forwarded_request(self.identity.as_ref(), self.origin.peer, sent);
+        self.broker.forwarder.as_ref().map(|_| request())
     }
 
     fn run_work(&mut self, now: MonotonicTime, work: BrokerRequest) -> Result<(), String> {
@@ -215,9 +214,9 @@ impl<T: Transport> StompConnection<T> {
         sent
     }
 
-    /// Waits until the engine's journal has them; then they are published. While a limit is reached they wait, and
-    /// nothing more is read from the client.
-    fn command(&mut self, envelopes: Vec<CommandEnvelope>, receipt: Option<String>) {
+    /// Waits until the engine's journal has them, a follower the leader's; then they are published. While a limit is reached they
+    /// wait, and nothing more is read from the client.
+    fn command(&mut self, envelopes: Vec<CommandEnvelope>, forwarded: Vec<ForwardedRequest>, receipt: Option<String>) {
         if envelopes.is_empty() {
             return;
         }
@@ -227,14 +226,14 @@ impl<T: Transport> StompConnection<T> {
             }
         }
         let user = self.identity.as_ref().and_then(|identity| identity.name.as_ref());
-        let (inbox, journal) = (self.broker.bus.inbox.clone(), self.broker.bus.journal.clone());
-        let client = inbox.quotas().session(user, self.origin.peer);
+        let client = self.broker.bus.inbox.quotas().session(user, self.origin.peer);
+        let broker = self.broker.clone();
         self.pending = Some(Box::pin(async move {
-            tokio::select! {
-                biased;
-                outcome = submit_all(&inbox, &client, envelopes, receipt.clone()) => outcome,
-                () = stalled(&*journal) => ActionOutcome::Refused(JOURNAL_STALLED.to_owned(), receipt),
-            }
+            let submitted = match &broker.forwarder {
+                Some(forwarder) => event_forwarding::forward_all(&**forwarder, &*broker.bus.journal, forwarded).await,
+                None => event_submission::submit(&broker.bus, &client, envelopes).await,
+            };
+            submitted.map_or_else(|text| ActionOutcome::Refused(text, receipt), |()| ActionOutcome::Done)
         }));
     }
 }
@@ -243,46 +242,5 @@ fn engine_publication(work: &BrokerRequest) -> Option<&Publication> {
     match work {
         BrokerRequest::Publish(sent) if translate::is_generic_event(&sent.destination) => Some(sent),
         _ => None,
-    }
-}
-
-/// Ready when the journal's disk does not answer.
-async fn stalled(journal: &dyn JournalStatus) {
-    loop {
-        tokio::time::sleep(STALL_LOOK_EVERY).await;
-        if journal.is_stalled() {
-            return;
-        }
-    }
-}
-
-/// All of them in their order, then all answers.
-async fn submit_all(
-    inbox: &Inbox,
-    client: &QuotaClient,
-    envelopes: Vec<CommandEnvelope>,
-    receipt: Option<String>,
-) -> ActionOutcome {
-    let mut answers = Vec::new();
-    for envelope in envelopes {
-        let allowance = client.acquire(&envelope.command).await;
-        match inbox.command_when_free(envelope, allowance).await {
-            Ok(ticket) => answers.push(ticket),
-            Err(_) => return ActionOutcome::Refused("the server stops".to_owned(), receipt),
-        }
-    }
-    for ticket in answers {
-        if let Err(text) = await_published(ticket).await {
-            return ActionOutcome::Refused(text, receipt);
-        }
-    }
-    ActionOutcome::Done
-}
-
-async fn await_published(ticket: ReplyReceiver) -> Result<(), String> {
-    match ticket.recv().await.map(|reply| reply.outcome) {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(refusal)) => Err(refusal.to_string()),
-        Err(_) => Err("the server stops; whether it was published is not known".to_owned()),
     }
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use access::{Access, AccessChannel, AccessRequest, Actor, Identity, NewToken, Password, SecretString, UserRole};
 use broker::{AllowedHosts, Broker, BrokerLimits, BrokerMetrics, BrokerSettings, Rate, StompListeners};
+use bus::forwarding::ForwardedCall;
 use bus::inbox::{InboxReceiver, inbox};
 use bus::operations::LogLine;
-use bus::{Bus, Catalogue, EventFeed, History, JournalStatus, Reply, RequestPayload};
+use bus::{Bus, Catalogue, CommandForwarder, EventFeed, History, JournalStatus, Reply, RequestPayload};
 use domain::event::{Alarm, AlarmLevel};
 use domain::*;
 use rustls::server::ResolvesServerCert;
@@ -67,6 +68,21 @@ impl BrokerHarness {
         destinations: &[&str],
         certificates: Option<Arc<dyn ResolvesServerCert>>,
     ) -> Self {
+        Self::open_all((history, journal), (settings(limits, destinations), None), certificates)
+    }
+
+    /// The broker of a follower, whose leader is reached so. Its own engine publishes nothing.
+    pub(crate) fn open_following(forwarder: Arc<dyn CommandForwarder>) -> Self {
+        let nothing = Arc::new(NullHistory::with_durable(|| 0));
+        let settings = settings(BrokerLimits::default(), &["/topic/generic-event.>"]);
+        Self::open_all((nothing.clone(), nothing), (settings, Some(forwarder)), None)
+    }
+
+    fn open_all(
+        (history, journal): (Arc<dyn History>, Arc<dyn JournalStatus>),
+        (settings, forwarder): (BrokerSettings, Option<Arc<dyn CommandForwarder>>),
+        certificates: Option<Arc<dyn ResolvesServerCert>>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listen = || {
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -82,7 +98,10 @@ impl BrokerHarness {
         });
         let bus = Bus { inbox, feed: feed.clone(), catalogue, history, journal };
         let (folder, access, nanos) = access_fixture();
-        let broker = Broker::new(settings(limits, destinations), bus, access.clone());
+        let broker = match forwarder {
+            Some(forwarder) => Broker::of_follower(settings, bus, access.clone(), forwarder),
+            None => Broker::new(settings, bus, access.clone()),
+        };
         let hosts = AllowedHosts { allowed_origins: vec!["https://friend.example".into()], ..AllowedHosts::default() };
         let listeners = StompListeners { tcp: tcp_listener, tls: tls_listener, ws: ws_listener, certificates, hosts };
         let ((stop, stopped), (log, lines)) = (oneshot::channel::<()>(), mpsc::channel(1_024));
@@ -103,6 +122,13 @@ impl BrokerHarness {
             runtime,
             _folder: folder,
         }
+    }
+
+    /// Publishes what followers forward; the sender is where they send it to.
+    pub(crate) fn serve_forwarded(&self) -> mpsc::Sender<ForwardedCall> {
+        let (sender, calls) = mpsc::channel(16);
+        self.runtime.spawn(self.broker.serve_forwarded(calls));
+        sender
     }
 
     /// From now on every client needs a login.

@@ -19,6 +19,7 @@ mod queues;
 mod replays;
 /// Messages of clients.
 mod sending;
+mod forwarding;
 /// Last values for late subscribers.
 mod snapshots;
 mod soak;

@@ -135,7 +135,10 @@ fn service_name(CandidateId(process): CandidateId) -> String {
 
 /// The leader's end: commands in the order of arrival, until it is dropped.
 pub(crate) struct ForwardedCommands {
+    /// Requests over HTTP.
     pub(crate) calls: Receiver<ForwardedCall>,
+    /// Messages to topics, until somebody takes them.
+    pub(crate) events: Option<Receiver<ForwardedCall>>,
     pub(crate) service: MemberService,
 }
 
@@ -145,16 +148,16 @@ impl ForwardedCommands {
         requests: &MemberRequests,
         clock: WallClock,
     ) -> Result<Self, ExitFailure> {
-        let (sender, calls) = channel(WAITING_MAX);
+        let ((sender, calls), (event_sender, events)) = (channel(WAITING_MAX), channel(WAITING_MAX));
         let epoch = cluster.view().epoch;
-        let inlet = Arc::new(CommandInlet { epoch, clock, sender, seen: Mutex::default() });
+        let inlet = Arc::new(CommandInlet { epoch, clock, sender, event_sender, seen: Mutex::default() });
         let answer = move |message: Vec<u8>| {
             let inlet = inlet.clone();
             async move { inlet.answer(&message).await }
         };
         let service = requests.serve(&service_name(cluster.candidate), answer);
         let failed = |reason| ExitFailure::new(Exit::Failed, format!("can't take commands of followers: {reason}"));
-        Ok(Self { calls, service: service.map_err(failed)? })
+        Ok(Self { calls, events: Some(events), service: service.map_err(failed)? })
     }
 }
 
@@ -162,6 +165,7 @@ struct CommandInlet {
     epoch: u64,
     clock: WallClock,
     sender: Sender<ForwardedCall>,
+    event_sender: Sender<ForwardedCall>,
     seen: Mutex<SeenNumbers>,
 }
 
@@ -189,8 +193,10 @@ impl CommandInlet {
             return Err("the leader has it already".to_owned());
         }
         let (answer, answered) = oneshot::channel();
+        let is_event = envelope.request.method == broker::FORWARDED_SEND;
+        let sender = if is_event { &self.event_sender } else { &self.sender };
         let call = ForwardedCall { request: envelope.request, answer };
-        self.sender.try_send(call).map_err(|_| "too many forwarded commands wait at the leader".to_owned())?;
+        sender.try_send(call).map_err(|_| "too many forwarded commands wait at the leader".to_owned())?;
         Ok(answered)
     }
 }
@@ -224,12 +230,22 @@ mod tests {
     const NOW: i64 = 1_000;
 
     fn inlet() -> (CommandInlet, Receiver<ForwardedCall>) {
-        let (sender, calls) = channel(1);
-        (CommandInlet { epoch: 3, clock: Arc::new(|| Timestamp(NOW)), sender, seen: Mutex::default() }, calls)
+        let (inlet, calls, _) = inlet_with_events();
+        (inlet, calls)
+    }
+
+    fn inlet_with_events() -> (CommandInlet, Receiver<ForwardedCall>, Receiver<ForwardedCall>) {
+        let ((sender, calls), (event_sender, events)) = (channel(1), channel(1));
+        let clock: WallClock = Arc::new(|| Timestamp(NOW));
+        (CommandInlet { epoch: 3, clock, sender, event_sender, seen: Mutex::default() }, calls, events)
     }
 
     fn message(epoch: u64, deadline: i64, number: u64) -> Vec<u8> {
-        let request = ForwardedRequest { method: "POST".into(), body: b"{}".to_vec(), ..ForwardedRequest::default() };
+        message_by("POST", epoch, deadline, number)
+    }
+
+    fn message_by(method: &str, epoch: u64, deadline: i64, number: u64) -> Vec<u8> {
+        let request = ForwardedRequest { method: method.into(), body: b"{}".to_vec(), ..ForwardedRequest::default() };
         let id = RequestNumber { process: [7; 16], number };
         minicbor::to_vec(ForwardingEnvelope { epoch, deadline, id, request }).unwrap()
     }
@@ -248,6 +264,14 @@ mod tests {
         assert!(refusal(&inlet, &message(3, NOW - 1, 2)).starts_with("it reached the leader after its deadline"));
         assert_eq!(refusal(&inlet, b"not ours"), "the leader can't read what this version forwards");
         assert!(calls.try_recv().is_err(), "nothing of that was carried out");
+    }
+
+    #[test]
+    fn a_message_to_a_topic_goes_to_the_broker_and_is_taken_once() {
+        let (inlet, mut calls, mut events) = inlet_with_events();
+        assert!(inlet.hand_over(&message_by("SEND", 3, NOW, 1)).is_ok());
+        assert_eq!(refusal(&inlet, &message_by("SEND", 3, NOW, 1)), "the leader has it already");
+        assert!(events.try_recv().is_ok() && events.try_recv().is_err() && calls.try_recv().is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
-use bus::{Bus, Catalogue, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
+use bus::{Bus, Catalogue, CommandForwarder, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
 use crossbeam_channel::{Receiver, bounded, select};
 use replication_nats::MemberRequests;
 use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, PriceDemand};
@@ -257,7 +257,9 @@ impl FollowerServers {
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) =
             (open_files::share(config.connections(), 0)?, start_context::certificate(config, None)?);
-        let topics = BrokerServer::open(config, connections.broker, bus, access.clone())?;
+        let forwarder: Arc<dyn CommandForwarder> =
+            Arc::new(LeaderLink::new(cluster, requests, context.data_dir.clock.wall()));
+        let topics = BrokerServer::open(config, connections.broker, bus, access.clone(), Some(forwarder.clone()))?;
         let importer =
             ReferenceImporter::new(config.reference_path.clone(), bus.inbox.clone(), bus.catalogue.clone(), vec![]);
         let services = WebServices {
@@ -273,7 +275,7 @@ impl FollowerServers {
             fix_sessions: None,
             strategies: Arc::new(NoStrategies),
             broker: topics.endpoints(config),
-            forwarder: Some(Arc::new(LeaderLink::new(cluster, requests, context.data_dir.clock.wall()))),
+            forwarder: Some(forwarder),
         };
         let bus = (bus, services, storage.instance);
         let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, None)?;

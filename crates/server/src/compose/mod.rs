@@ -145,7 +145,7 @@ fn serve_core(
     let sessions = servers::fix::sessions(config)?;
     let connections = open_files::share(config.connections(), sessions.iter().map(|all| all.names().len()).sum())?;
     let certificate = certificate(config, sessions.as_ref())?;
-    let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
+    let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone(), None)?;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
     let switch = KillSwitch::new(&engine.bus, &health, &access, &stop);
@@ -177,10 +177,12 @@ fn serve_core(
         forwarder: None,
     };
     let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
-    let forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir)?;
+    let mut forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir)?;
+    let forwarded_events = forwarded.as_mut().and_then(|forwarded| forwarded.events.take());
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
+    forwarded_events.into_iter().for_each(|events| topics.publish_forwarded(events));
     adapters.wait_for_venues();
     strategies.start_all();
     let bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());

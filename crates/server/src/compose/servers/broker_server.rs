@@ -7,12 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ::web::Router;
 use access::Access;
 use broker::{AllowedHosts, Broker, BrokerMonitor, BrokerSettings, StompListeners, UpgradeOrigin};
-use bus::Bus;
+use bus::forwarding::ForwardedCall;
 use bus::operations::BrokerEndpoints;
+use bus::{Bus, CommandForwarder};
 use runtime::strategies::HostHandle;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::compose::servers::{bind, bind_failure};
@@ -55,6 +56,7 @@ impl BrokerServer {
         connections: usize,
         bus: &Bus,
         access: Arc<Access>,
+        forwarder: Option<Arc<dyn CommandForwarder>>,
     ) -> Result<Self, ExitFailure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BROKER_THREADS)
@@ -68,7 +70,11 @@ impl BrokerServer {
         let (tcp, tcp_listener) = open(tcp, keys[0])?.unzip();
         let (tls, tls_listener) = open(tls, keys[1])?.unzip();
         let (ws, ws_listener) = open(ws, keys[2])?.unzip();
-        let broker = Broker::new(settings(config, connections), bus.clone(), access);
+        let (settings, bus) = (settings(config, connections), bus.clone());
+        let broker = match forwarder {
+            Some(forwarder) => Broker::of_follower(settings, bus, access, forwarder),
+            None => Broker::new(settings, bus, access),
+        };
         let nats = NatsBusConfig::of(config)?;
         Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, nats, runtime })
     }
@@ -157,6 +163,11 @@ impl RunningBroker {
     /// For whoever watches it.
     pub(crate) fn monitor(&self) -> BrokerMonitor {
         self.broker.monitor()
+    }
+
+    /// Messages that followers forward to this server, which leads.
+    pub(crate) fn publish_forwarded(&self, calls: mpsc::Receiver<ForwardedCall>) {
+        self.runtime.spawn(self.broker.serve_forwarded(calls));
     }
 
     /// Strategies in processes of their own come in by the broker's queues, or over NATS; none where there are none.

@@ -55,7 +55,7 @@ impl WebServer {
             watch_certificate(&runtime, certificate)?;
         }
         let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
-        let (forwarded, service) = forwarded.map(|ForwardedCommands { calls, service }| (calls, service)).unzip();
+        let (forwarded, service) = forwarded.map(|ForwardedCommands { calls, service, .. }| (calls, service)).unzip();
         let listeners = HttpListeners { http: http_listener, https: https_listener, forwarded };
         let (close, closed) = oneshot::channel::<()>();
         let settings = settings(config, connections, topics, ui_files(config)?);
