@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 pub mod catalogue;
+pub mod cluster_overview;
 pub mod feed;
 pub mod forwarding;
 pub mod history;

@@ -9,6 +9,8 @@ use std::time::Duration;
 use domain::report::SessionState;
 use domain::{Bar, BarSize, Refusal, SecurityId, Timestamp};
 
+use crate::cluster_overview::ClusterOverview;
+
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthCheck {
@@ -237,6 +239,11 @@ pub trait HealthChecks: Send + Sync {
 
     /// The cluster; none where the server is alone.
     fn cluster(&self) -> Option<ClusterView> {
+        None
+    }
+
+    /// All members of the cluster, as this one knows them; none where the server is alone.
+    fn cluster_overview(&self) -> Option<ClusterOverview> {
         None
     }
 }

@@ -9,6 +9,7 @@ use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreRep
 use crate::durability;
 use crate::member_link::{MemberLink, NewestMessage, announcement, announcement_subject};
 use crate::member_requests::MemberRequests;
+use crate::member_status::StatusLink;
 use crate::nats_client::{NatsClient, RequestFailure};
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
@@ -57,6 +58,11 @@ impl JetStreamStore {
     /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
     pub fn link(&self, on_report: impl Fn(&[u8]) + Send + 'static) -> Result<MemberLink, LogOpenError> {
         self.client.link(&self.settings, on_report)
+    }
+
+    /// What members say of themselves, on the connection of this client: it ends with it. `on_status` is called on its thread.
+    pub fn status_link(&self, on_status: impl Fn(&[u8]) + Send + 'static) -> Result<StatusLink, LogOpenError> {
+        self.client.status_link(&self.settings, on_status)
     }
 
     /// Requests between the members, on the connection of this client: they end with it.

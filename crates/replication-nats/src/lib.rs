@@ -11,10 +11,12 @@ mod stream;
 mod member_link;
 mod member_requests;
 mod message_connection;
+mod member_status;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;
 pub use member_link::MemberLink;
 pub use member_requests::{MemberRequestError, MemberRequests, MemberService};
+pub use member_status::{LogServers, StatusLink};
 pub use message_connection::{ConnectionLost, MessageConnection, MessageSender, NatsMessage};
 pub use settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsSettings, NatsTls};

@@ -98,7 +98,7 @@ impl MemberLink {
     }
 }
 
-async fn deliver(mut messages: Subscriber, receive: impl Fn(&[u8])) {
+pub(crate) async fn deliver(mut messages: Subscriber, receive: impl Fn(&[u8])) {
     while let Some(message) = messages.next().await {
         receive(&message.payload);
     }

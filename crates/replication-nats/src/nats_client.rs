@@ -9,6 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::member_link::{MemberLink, NewestMessage};
 use crate::member_requests::MemberRequests;
+use crate::member_status::StatusLink;
 use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsSettings, NatsTls, refused, unavailable};
 
 #[derive(Debug)]
@@ -53,6 +54,17 @@ impl NatsClient {
     ) -> Result<MemberLink, LogOpenError> {
         let parts = (self.runtime.handle(), &self.client);
         let open = MemberLink::open(parts, &settings.stream, on_report);
+        let opened = self.runtime.block_on(async { tokio::time::timeout(settings.open_wait, open).await });
+        opened.map_err(unavailable)?.map_err(unavailable)
+    }
+
+    pub(crate) fn status_link(
+        &self,
+        settings: &JetStreamSettings,
+        on_status: impl Fn(&[u8]) + Send + 'static,
+    ) -> Result<StatusLink, LogOpenError> {
+        let parts = (self.runtime.handle(), &self.client);
+        let open = StatusLink::open(parts, &settings.stream, settings.answer_wait, on_status);
         let opened = self.runtime.block_on(async { tokio::time::timeout(settings.open_wait, open).await });
         opened.map_err(unavailable)?.map_err(unavailable)
     }

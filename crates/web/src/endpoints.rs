@@ -47,6 +47,7 @@ macro_rules! with_endpoints {
             GET    "/rest/account"                                 Viewer []                                            account::list;
             GET    "/rest/account/{name}"                          Viewer []                                            account::one;
             GET    "/rest/adapter"                                 Viewer []                                            adapter::list;
+            GET    "/rest/cluster"                                 Viewer []                                            cluster::overview;
             GET    "/rest/security"                                Viewer [after journal limit]                         security::list;
             GET    "/rest/security/{id}"                           Viewer []                                            security::one;
             GET    "/rest/security-family"                         Viewer []                                            security::families;

@@ -11,7 +11,7 @@ use crate::app_state::AppState;
 use crate::endpoints::with_endpoints;
 use crate::middleware::{Middleware, handle};
 use crate::problem::Problem;
-use crate::rest::operations::{adapter, broker, fix, health, log, metrics, runtime};
+use crate::rest::operations::{adapter, broker, cluster, fix, health, log, metrics, runtime};
 use crate::rest::reference_data::{account, exchange, reference, security, strategy};
 use crate::rest::trading::{breaks, history, order, portfolio, position, risk, transaction};
 use crate::rest::users::{audit, login, settings, token, user};

@@ -25,6 +25,7 @@ pub use bodies::transaction_body::{SettlementBody, TransactionBody};
 pub use operations::access::{
     AuditVO, IdentityVO, LoginBody, NewTokenVO, RightsVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO, parse_rights,
 };
+pub use operations::cluster::{ClusterLeadVO, ClusterLogVO, ClusterMemberVO, ClusterOverviewVO};
 pub use operations::notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
 pub use operations::problem::ProblemVO;
 pub use operations::{AdapterVO, CheckVO, ClusterVO, FixNumbersBody, FixReloadVO, FixSessionVO, HealthVO, ImportedVO};

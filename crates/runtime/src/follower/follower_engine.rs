@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bus::reply::Reply;
 use bus::{Catalogue, EventFeed};
@@ -27,6 +28,8 @@ pub struct FollowerParts {
     pub snapshots: Arc<SnapshotStore>,
     pub feed: EventFeed,
     pub catalogue: Catalogue,
+    /// The last record at which the leader's digest was compared and equal; shared with those who show it.
+    pub digest_compared: Arc<AtomicU64>,
     /// Feeds the read model.
     pub event_sink: EventSink,
     pub snapshot_schedule: SnapshotSchedule,
@@ -76,7 +79,14 @@ impl FollowerEngine {
 
     /// Applies a frame that the log has proven. After an error nothing more may be applied.
     pub fn apply(&mut self, frame: &SealedFrame) -> Result<(), FollowerError> {
-        self.replay(|replay| frame.records().try_for_each(|entry| apply_record(replay, &entry)))?;
+        let mut compared = None;
+        self.replay(|replay| {
+            frame.records().try_for_each(|entry| {
+                compared = apply_record(replay, &entry)?.or(compared);
+                Ok(())
+            })
+        })?;
+        compared.into_iter().for_each(|sequence| self.parts.digest_compared.store(sequence, Ordering::Release));
         let sizes: Vec<usize> = frame.records().map(|entry| entry.payload.len()).collect();
         self.unsaved.add(self.recovered.at, sizes.into_iter());
         self.tell_applied();
@@ -189,22 +199,23 @@ impl FollowerEngine {
     }
 }
 
-fn apply_record(replay: &mut RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<(), FollowerError> {
-    if entry.kind == journal_records::PULSE {
-        compare_digest(replay, entry)?;
-    }
-    replay.on_record(entry).map_err(FollowerError::Recovery)
+/// Its sequence where it has the leader's digest, which is equal.
+fn apply_record(replay: &mut RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<Option<u64>, FollowerError> {
+    let compared = if entry.kind == journal_records::PULSE { compare_digest(replay, entry)? } else { None };
+    replay.on_record(entry).map_err(FollowerError::Recovery)?;
+    Ok(compared)
 }
 
 /// The leader's digest is of everything before its record.
-fn compare_digest(replay: &RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<(), FollowerError> {
+fn compare_digest(replay: &RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<Option<u64>, FollowerError> {
     let sequence = entry.sequence;
     let pulse = journal_records::decode_pulse(entry.payload)
         .map_err(|UnreadableRecord(reason)| RecoveryError::Unreadable { sequence, reason })?;
-    let Some(leader) = pulse.digest else { return Ok(()) };
+    let Some(leader) = pulse.digest else { return Ok(None) };
     match replay.digest() {
         Some(own) if own != leader => Err(FollowerError::Diverged { sequence, leader, own }),
-        _ => Ok(()),
+        Some(_) => Ok(Some(sequence)),
+        None => Ok(None),
     }
 }
 

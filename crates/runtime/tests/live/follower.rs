@@ -31,6 +31,8 @@ struct Follower {
     inbox: Inbox,
     /// The sequence up to which the read model was given everything.
     told: Arc<AtomicU64>,
+    /// The last record with the leader's digest.
+    compared: Arc<AtomicU64>,
 }
 
 impl Follower {
@@ -52,17 +54,19 @@ impl Follower {
         let recovered = recover_up_to(&sources, 0, &mut |_, _| {}).unwrap();
         let told = Arc::<AtomicU64>::default();
         let sink = told.clone();
+        let compared = Arc::<AtomicU64>::default();
         let parts = FollowerParts {
             ledger,
             retired: None,
             snapshots,
             feed: EventFeed::default(),
             catalogue: Catalogue::default(),
+            digest_compared: compared.clone(),
             event_sink: Box::new(move |through, _: &[PublishedEvent]| sink.store(through, Ordering::Relaxed)),
             snapshot_schedule: runtime::SnapshotSchedule::every_inputs(snapshot_every_inputs),
             build: "stories".to_owned(),
         };
-        (Self { folder, lock, inbox, told }, FollowerEngine::new(recovered, parts), lanes)
+        (Self { folder, lock, inbox, told, compared }, FollowerEngine::new(recovered, parts), lanes)
     }
 }
 
@@ -99,6 +103,9 @@ fn a_follower_that_applies_the_frames_has_the_state_of_the_leader() {
     let (follower, mut engine, _lanes) = Follower::start(3);
     frames.iter().for_each(|frame| engine.apply(frame).unwrap());
     assert_eq!(engine.digest(), Some(digest.clone()));
+    let with_digest =
+        frames.iter().flat_map(SealedFrame::records).filter(|record| record.kind == 5 && record.payload.len() > 64);
+    assert_eq!(follower.compared.load(Ordering::Relaxed), with_digest.map(|record| record.sequence).max().unwrap());
     let last = frames.last().unwrap().last_sequence().unwrap();
     assert_eq!((engine.applied(), follower.told.load(Ordering::Relaxed)), (last, last));
     // Its snapshots are as good as the leader's.

@@ -162,13 +162,23 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     let (of_leader, of_follower) = (told(leader), told(follower));
     let promised = metrics::promises();
     let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
-    assert_eq!(names.len(), 16);
+    assert_eq!(names.len(), 18);
     names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
     let values = [("rialto_cluster_leader", 1, 0), ("rialto_cluster_lease", 1, 0), ("rialto_cluster_epoch", 2, 2)];
     for (name, of_the_leader, of_the_follower) in values {
         assert!(of_leader.contains(&format!("\n{name} {of_the_leader}\n")), "{name}");
         assert!(of_follower.contains(&format!("\n{name} {of_the_follower}\n")), "{name}");
     }
+}
+
+/// How a lead began, as its leader shows it, and that orders are acknowledged.
+fn expect_lead(client: &mut HttpClient, epoch: u64, cause: &str, before: &str) {
+    let overview = wait_for("the gate to be open", || {
+        Some(client.get_json("/rest/cluster")).filter(|overview| overview["gate"] == "OPEN")
+    });
+    let lead = &overview["lead"];
+    assert_eq!((&lead["epoch"], &lead["cause"], &lead["before"]), (&epoch.into(), &cause.into(), &before.into()));
+    assert!(lead["openAfterMillis"].is_u64() && lead["since"].is_u64(), "{overview}");
 }
 
 /// The leader hands over to the follower, and comes back as one. Returns the new leader first.
@@ -226,6 +236,7 @@ fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_
     second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
     let mut client = second.client();
     wait_for_session(&mut client, "SUBSCRIBED");
+    expect_lead(&mut client, 2, "FAIL_OVER", "a");
     assert_eq!(open_orders(&mut client), ["one", "three", "two"], "what was acknowledged is there, once");
     place(&mut client, &["four"]);
     assert_eq!(cluster.orders_at_venue(), 4, "and the venue has each once");
@@ -244,6 +255,7 @@ fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_
     let (first, second) = hand_back(&cluster, first, second);
     let mut client = first.client();
     wait_for_session(&mut client, "SUBSCRIBED");
+    expect_lead(&mut client, 3, "HAND_OVER", "b");
     place(&mut client, &["five"]);
     assert_eq!((open_orders(&mut client).len(), cluster.orders_at_venue()), (5, 5));
     // What a follower has not read when the log is lost, it does not have when it goes on alone.

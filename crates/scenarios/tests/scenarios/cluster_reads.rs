@@ -8,7 +8,7 @@ use crate::cluster::{TestCluster, wait_for_health};
 use crate::test_platform::{TraderClient, with_id};
 
 /// What a member says of itself, and bars, which only the leader has. Each is named in docs/cluster.md.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "/asyncapi.json",
     "/health/cluster",
     "/health/leader",
@@ -17,6 +17,7 @@ const OWN: [&str; 12] = [
     "/rest/audit",
     "/rest/broker/url/main",
     "/rest/broker/url/ws",
+    "/rest/cluster",
     "/rest/config-params",
     "/rest/fix/sessions",
     "/rest/log",

@@ -230,6 +230,8 @@ GET /health/live => 200 -
 GET /health/ready => 200 -
 GET /health/leader => 200 -
 GET /health/cluster => 200 -
+GET /rest/cluster => 200 -
+GET /rest/cluster?x=y => 400 unknown-parameter
 GET /metrics => 200 -
 GET /metrics?x=y => 400 unknown-parameter
 GET /openapi.json => 200 -

@@ -4,17 +4,22 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bus::cluster_overview::{LeadBeginning, LeadCause};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
+use replication_nats::LogServers;
 use ring::digest::{SHA256, digest};
 use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
+use super::member_status::HeardMembers;
 use super::price_feed::SharedCounters;
+use crate::clock::ServerClock;
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// A follower that has not been at the end of the log for longer is not ready.
@@ -37,13 +42,19 @@ const RANDOM: &str = "/dev/urandom";
 pub struct ClusterState {
     member: String,
     is_eligible: bool,
-    members: BTreeMap<[u8; MEMBER_BYTES], String>,
+    /// Names and addresses.
+    members: BTreeMap<[u8; MEMBER_BYTES], (String, String)>,
     pub(crate) candidate: CandidateId,
     pub(crate) timing: ClusterTiming,
     /// Of this process, as a leader.
     pub(crate) replication: Arc<ReplicationStatus>,
     /// Of prices between members.
     pub(crate) prices: SharedCounters,
+    /// What the other members have told of themselves.
+    pub(crate) heard: HeardMembers,
+    /// The last record at which a follower's engine had the leader's digest; 0 where there was none yet.
+    pub(crate) digest_compared: Arc<AtomicU64>,
+    wall: ServerClock,
     known: Mutex<KnownCluster>,
 }
 
@@ -59,11 +70,25 @@ struct KnownCluster {
     leads_seen: u64,
     /// Why the log cannot be read.
     problem: Option<String>,
+    /// How the own lead began.
+    lead: Option<OwnLead>,
+    /// The record of the last equal digest, and when that was seen.
+    digest: Option<(u64, Instant)>,
+    /// The servers of the log, as they said last.
+    log: Option<LogServers>,
+}
+
+/// The lead of this process.
+struct OwnLead {
+    beginning: LeadBeginning,
+    /// When the last entry of the leader before was read.
+    silent_since: Instant,
 }
 
 impl ClusterState {
-    pub fn new(config: &ClusterConfig) -> Result<Arc<Self>, ExitFailure> {
-        let named = |(name, address): (&String, &String)| (member_bytes(name), address.clone());
+    /// `wall` stamps what people see.
+    pub fn new(config: &ClusterConfig, wall: ServerClock) -> Result<Arc<Self>, ExitFailure> {
+        let named = |(name, address): (&String, &String)| (member_bytes(name), (name.clone(), address.clone()));
         Ok(Arc::new(Self {
             member: config.member.clone(),
             is_eligible: config.eligible,
@@ -74,6 +99,9 @@ impl ClusterState {
                 ReplicationStatus::with_standbys(config.standby).with_trimming(trim_settings(config)),
             ),
             prices: SharedCounters::default(),
+            heard: HeardMembers::default(),
+            digest_compared: Arc::default(),
+            wall,
             known: Mutex::new(KnownCluster::begin()),
         }))
     }
@@ -121,8 +149,28 @@ impl ClusterState {
         }
     }
 
-    fn address_of(&self, CandidateId(bytes): CandidateId) -> Option<String> {
-        self.members.get(bytes.first_chunk::<MEMBER_BYTES>()?).cloned()
+    fn address_of(&self, candidate: CandidateId) -> Option<String> {
+        self.member_of(candidate).map(|(_, address)| address.clone())
+    }
+
+    fn member_of(&self, CandidateId(bytes): CandidateId) -> Option<&(String, String)> {
+        self.members.get(bytes.first_chunk::<MEMBER_BYTES>()?)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.member
+    }
+
+    /// Names and addresses of all members, by name.
+    pub(crate) fn member_addresses(&self) -> impl Iterator<Item = (&String, &String)> {
+        let by_name: BTreeMap<_, _> = self.members.values().map(|(name, address)| (name, address)).collect();
+        by_name.into_iter()
+    }
+
+    /// None where none is known, or the file does not name it.
+    pub(crate) fn leader_name(&self) -> Option<String> {
+        let (_, leader) = self.leader()?;
+        self.member_of(leader).map(|(name, _)| name.clone())
     }
 
     /// The process that leads, as far as this one has read.
@@ -136,6 +184,55 @@ impl ClusterState {
         let mut known = self.known();
         known.leads_seen += u64::from(known.epoch != epoch);
         (known.epoch, known.leader) = (epoch, leader);
+    }
+
+    /// This process leads the epoch that it knows. The last entry of `before` was read at `silent_since`.
+    pub(crate) fn begin_lead(&self, cause: LeadCause, before: Option<CandidateId>, silent_since: Instant) {
+        let (at, before) =
+            ((self.wall)(), before.and_then(|before| self.member_of(before)).map(|(name, _)| name.clone()));
+        let mut known = self.known();
+        let beginning = LeadBeginning { epoch: known.epoch.0, at, cause, before, open_after: None };
+        known.lead = Some(OwnLead { beginning, silent_since });
+    }
+
+    /// The interfaces of the leader are open.
+    pub(crate) fn begin_serving(&self) {
+        if let Some(OwnLead { beginning, silent_since }) = &mut self.known().lead {
+            beginning.open_after = Some(silent_since.elapsed());
+        }
+    }
+
+    pub(crate) fn own_lead(&self) -> Option<LeadBeginning> {
+        self.known().lead.as_ref().map(|lead| lead.beginning.clone())
+    }
+
+    /// Why this leader acknowledges nothing; none where it does.
+    pub(crate) fn why_shut(&self) -> Option<String> {
+        let (is_well, detail) = self.leader_check();
+        let is_open = self.own_lead().is_some_and(|lead| lead.open_after.is_some());
+        match (is_well, is_open) {
+            (false, _) => Some(detail),
+            (true, false) => Some("it begins to lead, and asks its venues for orders in doubt".to_owned()),
+            (true, true) => None,
+        }
+    }
+
+    /// The last record with the leader's digest, and for how long that is known.
+    pub(crate) fn digest_compared(&self) -> Option<(u64, Duration)> {
+        let newest = self.digest_compared.load(Ordering::Acquire);
+        let mut known = self.known();
+        if newest > 0 && known.digest.is_none_or(|(sequence, _)| sequence != newest) {
+            known.digest = Some((newest, Instant::now()));
+        }
+        known.digest.map(|(sequence, at)| (sequence, at.elapsed()))
+    }
+
+    pub(crate) fn set_log_servers(&self, servers: Option<LogServers>) {
+        self.known().log = servers;
+    }
+
+    pub(crate) fn log_servers(&self) -> Option<LogServers> {
+        self.known().log.clone()
     }
 
     pub(crate) fn set_entry(&self, entry: LogPosition) {
@@ -259,6 +356,9 @@ impl KnownCluster {
             entry: LogPosition(0),
             leads_seen: 0,
             problem: None,
+            lead: None,
+            digest: None,
+            log: None,
         }
     }
 }
@@ -287,15 +387,17 @@ pub(super) fn new_candidate(member: &str) -> Result<CandidateId, ExitFailure> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use domain::Timestamp;
+
     use super::*;
     use crate::cluster::cluster_file::SAMPLE;
 
-    fn state(member: &str) -> Arc<ClusterState> {
+    pub(crate) fn state(member: &str) -> Arc<ClusterState> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cluster.toml");
         std::fs::write(&path, SAMPLE.replace("member = \"a\"", &format!("member = \"{member}\""))).unwrap();
-        ClusterState::new(&ClusterConfig::read(&path).unwrap()).unwrap()
+        ClusterState::new(&ClusterConfig::read(&path).unwrap(), Arc::new(|| Timestamp(0))).unwrap()
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub(crate) fn open(
     let link = store.link(move |message| reported.on_standby_report(message));
     let link = link.map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
     let requests = store.member_requests();
+    tell_status(&store, cluster)?;
     Ok(Some(LogConnection { requests, log: ReplicatedLog::new(store, cluster.candidate), link }))
 }
 
@@ -79,6 +80,15 @@ fn ask_again(settings: JetStreamSettings, cluster: Arc<ClusterState>) -> io::Res
         }
     };
     thread::Builder::new().name("cluster-check".into()).spawn(ask).map(drop)
+}
+
+/// All members know of each other what they say of themselves.
+fn tell_status(store: &JetStreamStore, cluster: &Arc<ClusterState>) -> Result<(), ExitFailure> {
+    let failed = |reason: &dyn std::fmt::Display| ExitFailure::new(Exit::Failed, reason.to_string());
+    let (heard, told) = (cluster.clone(), cluster.clone());
+    let link = store.status_link(move |message| heard.on_member_status(message)).map_err(|error| failed(&error))?;
+    let tell = move || told.send_status(&link);
+    thread::Builder::new().name("cluster-status".into()).spawn(tell).map(drop).map_err(|error| failed(&error))
 }
 
 /// Whatever it tries, until it succeeds.

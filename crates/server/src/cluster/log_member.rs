@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bus::cluster_overview::LeadCause;
 use crossbeam_channel::{Sender, bounded};
 use replication_nats::MemberLink;
 use runtime::FollowerUpdate;
@@ -195,14 +196,25 @@ impl LogMember {
         !has_leader || self.last_entry.elapsed() >= self.state.timing.takeover
     }
 
+    /// Why this process would lead now.
+    fn lead_cause(&self) -> LeadCause {
+        match (self.follower.cursor().leader(), self.has_resigned) {
+            (None, _) => LeadCause::First,
+            (Some(_), true) => LeadCause::HandOver,
+            (Some(_), false) => LeadCause::FailOver,
+        }
+    }
+
     /// None where it leads, or shall stop.
     fn lead(self, task: &MemberTask) -> Result<Option<Self>, ExitFailure> {
-        let Self { follower, link, state, .. } = self;
-        info!(silent = ?self.last_entry.elapsed(), "no entry came from a leader: trying to lead");
+        let (cause, before) = (self.lead_cause(), self.follower.cursor().leader());
+        let Self { follower, link, state, last_entry, .. } = self;
+        info!(silent = ?last_entry.elapsed(), "no entry came from a leader: trying to lead");
         match follower.lead(&state.replication) {
             Ok(Leading::Leader { journal, end }) => {
                 info!(epoch = %end.epoch(), "this server leads");
                 state.set_leader(end.epoch(), end.leader());
+                state.begin_lead(cause, before, last_entry);
                 // An engine that has ended has told its own reason.
                 drop(task.updates.send(FollowerUpdate::Lead(journal)));
                 Ok(None)

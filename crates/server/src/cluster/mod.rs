@@ -11,6 +11,10 @@ pub mod ha_command;
 pub mod cluster_file;
 /// Who leads, and how far this server is.
 pub mod cluster_state;
+/// What members tell each other of themselves.
+pub(crate) mod member_status;
+/// The whole cluster as this member knows it.
+mod overview;
 /// The connection to the log.
 pub mod log_connection;
 /// Commands from followers to the leader.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
+use bus::cluster_overview::ClusterOverview;
 use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, CommandForwarder, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
 use crossbeam_channel::{Receiver, bounded, select};
@@ -64,7 +65,7 @@ pub(super) fn follow(
     let journal = member.follower().monitor().ok_or_else(|| failed(&"the journal is not open"))?;
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
-    let engine = FollowerEngine::new(state, bus.parts(config, &storage));
+    let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
     let servers = FollowerServers::open(config, context, (&storage, &bus), (cluster, &requests), metrics)?;
     let prices = follow_prices(config, file, (&bus, &servers), cluster)?;
@@ -156,7 +157,7 @@ impl FollowerBus {
         Self { bus, applied, demand: Arc::default() }
     }
 
-    fn parts(&self, config: &Config, storage: &FollowerStorage) -> FollowerParts {
+    fn parts(&self, config: &Config, storage: &FollowerStorage, cluster: &ClusterState) -> FollowerParts {
         let read_model = storage.read_model.clone();
         FollowerParts {
             ledger: storage.ledger.clone(),
@@ -164,6 +165,7 @@ impl FollowerBus {
             snapshots: storage.snapshots.clone(),
             feed: self.bus.feed.clone(),
             catalogue: self.bus.catalogue.clone(),
+            digest_compared: cluster.digest_compared.clone(),
             // A follower may wait for its read model: nobody waits for the follower.
             event_sink: Box::new(move |through, events| read_model.append(through, events)),
             snapshot_schedule: super::engine_thread::snapshot_schedule(config),
@@ -307,6 +309,10 @@ impl HealthChecks for FollowerHealth {
     /// Also while this server begins to lead: these interfaces never take commands.
     fn cluster(&self) -> Option<ClusterView> {
         Some(ClusterView { role: ClusterRole::Follower, ..self.cluster.view() })
+    }
+
+    fn cluster_overview(&self) -> Option<ClusterOverview> {
+        Some(self.cluster.overview())
     }
 }
 

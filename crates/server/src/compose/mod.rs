@@ -87,7 +87,7 @@ pub fn serve_cluster(
 ) -> Result<(), ExitFailure> {
     check_for_cluster(config)?;
     let mut context = StartContext::open(config)?;
-    let cluster = ClusterState::new(file)?;
+    let cluster = ClusterState::new(file, context.data_dir.clock.wall())?;
     let Some(Followed { core, servers: follower, requests }) = following::follow(config, &mut context, file, &cluster)?
     else {
         return Ok(());
@@ -189,6 +189,7 @@ fn serve_core(
     let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
     print_ready_line(&endpoints)?;
     info!("serving on {web}");
+    leader.iter().for_each(|leader| leader.begin_serving());
     let ended = engine.wait(&stopped);
     drop(server_file);
     leader.iter().for_each(|leader| leader.limit_stop());

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use broker::{BrokerMonitor, OLDEST_EVENT_MAX};
+use bus::cluster_overview::ClusterOverview;
 use bus::operations::{ClusterView, HealthCheck, LogLine, ReferenceError};
 use bus::{HealthChecks, JournalStatus, ServerAdmin};
 use crossbeam_channel::Sender;
@@ -75,6 +76,10 @@ impl HealthChecks for Health {
 
     fn cluster(&self) -> Option<ClusterView> {
         self.cluster.as_ref().map(|cluster| cluster.view())
+    }
+
+    fn cluster_overview(&self) -> Option<ClusterOverview> {
+        self.cluster.as_ref().map(|cluster| cluster.overview())
     }
 }
 

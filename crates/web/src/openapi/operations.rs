@@ -355,6 +355,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("health::ready", "Whether it trades, with each check", Health),
     operation_row("health::leader", "Whether it takes commands: a server alone, or the leader of a cluster", Health),
     operation_row("health::cluster", "The member of a cluster, as it sees itself: role, epoch, leader, lag, lease", One("Cluster")),
+    operation_row("cluster::overview", "The whole cluster as this member knows it: who leads, whether orders are acknowledged, every member", One("ClusterOverviewVO"))
+        .with_note("Each member answers for itself: what it was told by the others, with the age of what they said. A server alone has the role `alone` and no members."),
     operation_row("metrics::all", "Numbers for Prometheus", Metrics),
     operation_row("docs::document", "This description", File("application/json")),
     operation_row("docs::page", "A page that shows this description", File("text/html")),

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use bus::cluster_overview::{
+    ClusterMember, ClusterMemberStatus, ClusterOverview, LeadBeginning, LeadCause, LeaderGate, LogServersView,
+};
 use bus::operations::{ClusterRole, ClusterView};
-use domain::Answer;
+use domain::{Answer, Timestamp};
 
 use crate::test_server::{FakeOperations, TestServer, code, status};
 
@@ -11,8 +14,13 @@ const LEADER: &str = "http://10.0.0.2:9090";
 const LAG: &str = "rialto-lag-millis: 40";
 
 fn server(role: ClusterRole, leader: Option<&str>) -> TestServer {
+    let program = FakeOperations { cluster: Some(view(role, leader)), ..FakeOperations::default() };
+    TestServer::with_program(program, |_| Ok(Answer::Done))
+}
+
+fn view(role: ClusterRole, leader: Option<&str>) -> ClusterView {
     let lag = (role == ClusterRole::Follower).then_some(Duration::from_millis(40));
-    let cluster = Some(ClusterView {
+    ClusterView {
         member: "a".into(),
         role,
         is_eligible: true,
@@ -26,8 +34,7 @@ fn server(role: ClusterRole, leader: Option<&str>) -> TestServer {
         standbys_required: 1,
         standbys: 2,
         records_waiting: 0,
-    });
-    TestServer::with_program(FakeOperations { cluster, ..FakeOperations::default() }, |_| Ok(Answer::Done))
+    }
 }
 
 #[test]
@@ -71,5 +78,60 @@ fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
     assert!(follower.contains(expected), "{follower}");
     let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/health/cluster");
     let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"standbysRequired":0,"standbys":null}"#;
+    assert!(alone.contains(expected), "{alone}");
+}
+
+fn overview() -> ClusterOverview {
+    let status = ClusterMemberStatus {
+        age: Duration::from_millis(310),
+        is_leader: true,
+        is_eligible: true,
+        epoch: 3,
+        entry: 41,
+        lag: None,
+        has_lease: true,
+        problem: None,
+        digest: None,
+        standbys: Some((1, 2)),
+    };
+    let lead = LeadBeginning {
+        epoch: 3,
+        at: Timestamp(1_794_839_400_000_000_000),
+        cause: LeadCause::HandOver,
+        before: Some("a".into()),
+        open_after: Some(Duration::from_millis(900)),
+    };
+    let member = |name: &str, address: &str, is_own, status| ClusterMember {
+        name: name.into(),
+        address: address.into(),
+        is_own,
+        status,
+    };
+    let age = Duration::from_secs(1);
+    ClusterOverview {
+        leader: Some("b".into()),
+        gate: LeaderGate::Open,
+        lead: Some(lead),
+        log: Some(LogServersView { servers: 3, current: 1, leader: Some("n0".into()), age, problem: None }),
+        members: vec![member("a", "http://10.0.0.1:9090", true, None), member("b", LEADER, false, Some(status))],
+    }
+}
+
+#[test]
+fn a_member_shows_the_whole_cluster_and_a_server_alone_that_it_is_none() {
+    let program = FakeOperations {
+        cluster: Some(view(ClusterRole::Follower, Some(LEADER))),
+        overview: Some(overview()),
+        ..FakeOperations::default()
+    };
+    let answer = TestServer::with_program(program, |_| Ok(Answer::Done)).get("/rest/cluster");
+    let silent = r#"{"name":"a","address":"http://10.0.0.1:9090","own":true,"ageMillis":null,"role":null,"eligible":null,"epoch":null,"entry":null,"lagMillis":null,"lease":null,"problem":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":null,"standbys":null}"#;
+    let leader = r#"{"name":"b","address":"http://10.0.0.2:9090","own":false,"ageMillis":310,"role":"leader","eligible":true,"epoch":3,"entry":41,"lagMillis":null,"lease":true,"problem":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":1,"standbys":2}"#;
+    let expected = format!(
+        r#"{{"member":"a","role":"follower","epoch":3,"leader":"b","gate":"OPEN","gateReason":null,"lead":{{"epoch":3,"since":1794839400000,"cause":"HAND_OVER","before":"a","openAfterMillis":900}},"log":{{"servers":3,"current":1,"majority":false,"leader":"n0","ageMillis":1000,"problem":null}},"members":[{silent},{leader}]}}"#
+    );
+    assert!(answer.contains(&expected), "{answer}");
+    let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/rest/cluster");
+    let expected = r#"{"member":null,"role":"alone","epoch":null,"leader":null,"gate":"OPEN","gateReason":null,"lead":null,"log":null,"members":[]}"#;
     assert!(alone.contains(expected), "{alone}");
 }

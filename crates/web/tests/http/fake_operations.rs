@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bus::cluster_overview::ClusterOverview;
 use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError, ForwardingFuture};
 use bus::history::{
     Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TextSearch,
@@ -28,6 +29,7 @@ pub(crate) const DURABLE: u64 = 4_700;
 pub(crate) struct FakeOperations {
     pub(crate) adapter_is_down: bool,
     pub(crate) cluster: Option<ClusterView>,
+    pub(crate) overview: Option<ClusterOverview>,
     pub(crate) stopped: Mutex<bool>,
     pub(crate) broker: BrokerEndpoints,
     /// Errors of the reference data.
@@ -96,6 +98,10 @@ impl HealthChecks for FakeOperations {
 
     fn cluster(&self) -> Option<ClusterView> {
         self.cluster.clone()
+    }
+
+    fn cluster_overview(&self) -> Option<ClusterOverview> {
+        self.overview.clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Operator resources: FIX sessions, imports, health, adapters.
 
 pub mod access;
+pub mod cluster;
 pub mod notifications;
 pub mod problem;
 

@@ -2,6 +2,7 @@
 
 use crate::object_schema::{ObjectSchema, shape};
 use crate::operations::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
+use crate::operations::cluster::{ClusterLeadVO, ClusterLogVO, ClusterMemberVO, ClusterOverviewVO};
 use crate::operations::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
 use crate::operations::problem::{FieldErrorVO, ProblemVO};
 use crate::operations::{AdapterVO, CheckVO, ClusterVO, FixReloadVO, FixSessionVO, HealthVO, ImportedVO, LineVO};
@@ -41,6 +42,10 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     HealthVO::OBJECT,
     CheckVO::OBJECT,
     ClusterVO::OBJECT,
+    ClusterOverviewVO::OBJECT,
+    ClusterLeadVO::OBJECT,
+    ClusterLogVO::OBJECT,
+    ClusterMemberVO::OBJECT,
     ProblemVO::OBJECT,
     FieldErrorVO::OBJECT,
     OrderVO::OBJECT,

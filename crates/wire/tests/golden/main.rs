@@ -235,6 +235,72 @@ fn problems_and_health() {
 }
 
 #[test]
+fn cluster() {
+    let leader = ClusterMemberVO {
+        name: "a",
+        address: "http://10.0.0.1:9090",
+        own: false,
+        ageMillis: Some(310),
+        role: Some("leader"),
+        eligible: Some(true),
+        epoch: Some(3),
+        entry: Some(4_711),
+        lagMillis: None,
+        lease: Some(true),
+        problem: None,
+        digestSequence: None,
+        digestAgeMillis: None,
+        standbysRequired: Some(1),
+        standbys: Some(1),
+    };
+    let follower = ClusterMemberVO {
+        name: "b",
+        address: "http://10.0.0.2:9090",
+        own: true,
+        ageMillis: Some(0),
+        role: Some("follower"),
+        lagMillis: Some(40),
+        lease: Some(false),
+        digestSequence: Some(8_000),
+        digestAgeMillis: Some(2_500),
+        standbysRequired: None,
+        standbys: None,
+        ..leader
+    };
+    let silent = ClusterMemberVO {
+        name: "c",
+        address: "http://10.0.0.3:9090",
+        own: false,
+        ageMillis: None,
+        role: None,
+        eligible: None,
+        epoch: None,
+        entry: None,
+        lagMillis: None,
+        lease: None,
+        digestSequence: None,
+        digestAgeMillis: None,
+        ..follower
+    };
+    let log =
+        ClusterLogVO { servers: 3, current: 2, majority: true, leader: Some("n1"), ageMillis: 900, problem: None };
+    let since = at(0).into();
+    let lead = ClusterLeadVO { epoch: 3, since, cause: "FAIL_OVER", before: Some("c"), openAfterMillis: Some(4_200) };
+    let overview = ClusterOverviewVO {
+        member: Some("b"),
+        role: "follower",
+        epoch: Some(3),
+        leader: Some("a"),
+        gate: "SHUT",
+        gateReason: Some("no standby has the last record"),
+        lead: Some(lead),
+        log: Some(log),
+        members: vec![leader, follower, silent],
+    };
+    check(&overview, golden!("ClusterOverviewVO"));
+}
+
+#[test]
 fn access() {
     let (role, bound) = (RoleVO::new("trader", None), RoleVO::new("strategy", Some("MOMENTUM")));
     check(&IdentityVO::from_domain(Some("anna"), role.clone()), golden!("IdentityVO"));

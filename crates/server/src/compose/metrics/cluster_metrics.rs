@@ -16,6 +16,8 @@ const REQUIRED_HELP: &str = "Followers that must have a record on disk before th
 const STANDBYS_HELP: &str = "Followers that this leader has heard of in the last 5 s";
 const WAITING_HELP: &str = "Records that the leader and the log have, and too few followers";
 const ENTRIES_HELP: &str = "Entries of the replicated log, as its leader knows; 0 at a follower";
+const SERVERS_HELP: &str = "NATS servers that hold the replicated log; 0 where they do not answer";
+const CURRENT_HELP: &str = "NATS servers whose copy of the replicated log is up to date";
 const HELD_HELP: &str =
     "1 where the leader keeps more of the replicated log than its limits, for a member that has not read it";
 const PRICES_WANTED_HELP: &str = "Securities whose prices a follower gets, or a leader sends to followers";
@@ -33,6 +35,7 @@ impl fmt::Debug for ClusterCollector {
 impl Collector for ClusterCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
         let (view, (entries, is_held)) = (self.0.view(), self.0.log_size());
+        let (servers, current) = self.0.log_servers().map_or((0, 0), |log| (log.servers, log.current));
         let gauges = [
             ("cluster_leader", "1 where this member leads", u64::from(view.role == ClusterRole::Leader)),
             ("cluster_lease", "1 where this member may send to venues", u64::from(view.has_lease)),
@@ -43,6 +46,8 @@ impl Collector for ClusterCollector {
             ("cluster_standbys", STANDBYS_HELP, view.standbys as u64),
             ("cluster_records_waiting", WAITING_HELP, view.records_waiting),
             ("cluster_log_entries", ENTRIES_HELP, entries),
+            ("cluster_log_servers", SERVERS_HELP, servers as u64),
+            ("cluster_log_servers_current", CURRENT_HELP, current as u64),
             ("cluster_trim_held", HELD_HELP, u64::from(is_held)),
         ];
         let [sent, received, wanted, lost] = self.0.prices.values();
