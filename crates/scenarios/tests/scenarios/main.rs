@@ -19,6 +19,7 @@ mod cluster_fix;
 mod cluster_reads;
 mod cluster_prices;
 mod cluster_screens;
+mod cluster_topics;
 mod cluster_series;
 mod http_behaviour;
 mod control;

@@ -34,19 +34,23 @@ impl<S: Read + Write> TopicWatcher<S> {
         watcher
     }
 
-    fn send(&mut self, frame: &str) {
+    pub(crate) fn send(&mut self, frame: &str) {
         self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
     }
 
     pub(crate) fn frame(&mut self) -> String {
+        self.next_frame().expect("the broker has closed")
+    }
+
+    /// None where the broker has closed, or was killed.
+    pub(crate) fn next_frame(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == 0) {
                 let frame: Vec<u8> = self.unread.drain(..=end).take(end).collect();
-                return String::from_utf8(frame).unwrap().trim_start_matches('\n').to_owned();
+                return Some(String::from_utf8(frame).unwrap().trim_start_matches('\n').to_owned());
             }
             let mut bytes = [0; 65_536];
-            let length = self.stream.read(&mut bytes).unwrap();
-            assert!(length > 0, "the broker has closed");
+            let length = self.stream.read(&mut bytes).ok().filter(|length| *length > 0)?;
             self.unread.extend_from_slice(&bytes[..length]);
         }
     }
