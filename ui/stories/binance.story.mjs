@@ -22,7 +22,7 @@ const SYMBOLS = `symbols=[
 ]`;
 
 /** A lab with a key, and what a server needs to trade there; its reference data is what the venue lists. */
-async function startLab() {
+export async function startLab() {
   const folder = await mkdtemp(join(tmpdir(), 'rialto-lab-'));
   const lab = spawn(BINARY, ['venue', 'serve', '--demo', '--data-dir', join(folder, 'lab'), '--set', 'activity=off', '--set', SYMBOLS]);
   onEnd(() => lab.kill('SIGKILL'));
@@ -54,7 +54,7 @@ async function startLab() {
   };
   const further = [`reference.path=${reference}`, 'portfolio.baseCurrency=USDT', 'demo.openingCash=', 'strategies.instances='];
   const roles = ['auth.anonymousRole=admin', 'reconciliation.statementsSeconds=1', 'reconciliation.openOrdersSeconds=1'];
-  return { settings: [...settings, ...further, ...roles], ready, end };
+  return { settings: [...settings, ...further, ...roles], ready, creditBalances, end };
 }
 
 async function until(isSo) {

@@ -58,25 +58,29 @@ export function leaveNothingBehind() {
 
 /** A server in a folder of its own. */
 export class Server {
-  /** @param {string[]} settings `key=value` */
-  static async start(settings = []) {
+  /**
+   * @param {string[]} settings `key=value`
+   * @param {{ arguments?: string[], port?: number }} further further arguments of `serve`, and a port that others know already
+   */
+  static async start(settings = [], further = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'rialto-story-'));
-    const server = new Server(folder, settings);
-    await server.run('http.port=0');
+    const server = new Server(folder, settings, further.arguments);
+    await server.run(`http.port=${further.port ?? 0}`);
     return server;
   }
 
-  constructor(folder, settings) {
+  constructor(folder, settings, further = []) {
     this.binary = BINARY;
     this.folder = folder;
     this.settings = settings;
+    this.arguments = further;
   }
 
   /** Starts on the folder as it is; the port is kept, so that a page finds the server again. */
   async run(port = `http.port=${new URL(this.url).port}`) {
     const set = [port, ...PORTS, ...this.settings].flatMap((setting) => ['--set', setting]);
     const screen = process.env.RIALTO_UI_DIR ? ['--ui-dir', process.env.RIALTO_UI_DIR] : [];
-    const process_ = spawn(BINARY, ['serve', '--data-dir', this.folder, ...set, ...screen]);
+    const process_ = spawn(BINARY, ['serve', '--data-dir', this.folder, ...this.arguments, ...set, ...screen]);
     this.log = '';
     process_.stderr.on('data', (chunk) => (this.log += chunk));
     this.ended = new Promise((resolve) => process_.once('exit', resolve));
@@ -177,11 +181,12 @@ export async function openScreen(page, server) {
  * Runs one story with a server and a page of its own.
  * @param {import('playwright-core').Browser} browser
  * @param {{ name: string, settings?: string[], size?: { width: number, height: number }, run: (stage: object) => Promise<void>,
- *   prepare?: () => Promise<{ settings: string[], end: () => Promise<void> }> }} story `prepare` starts what the server needs
+ *   prepare?: () => Promise<{ settings: string[], arguments?: string[], port?: number, end: () => Promise<void> }> }} story `prepare` starts what
+ *   the server needs
  */
 export async function perform(browser, story) {
   const stage = await story.prepare?.();
-  const server = await Server.start([...(story.settings ?? []), ...(stage?.settings ?? [])]);
+  const server = await Server.start([...(story.settings ?? []), ...(stage?.settings ?? [])], { arguments: stage?.arguments, port: stage?.port });
   const context = await browser.newContext({
     viewport: story.size ?? { width: 1440, height: 900 },
     colorScheme: 'dark',

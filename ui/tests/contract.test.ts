@@ -16,6 +16,7 @@ const READ: Record<string, Decoder<unknown>> = {
   Bar: decoders.bar,
   BreakVO: decoders.breakVo,
   CashBalanceVO: decoders.cashBalance,
+  ClusterOverviewVO: decoders.clusterOverview,
   DeadManTimerVO: decoders.deadManTimer,
   ExchangeVO: decoders.exchange,
   FillVO: decoders.fill,

@@ -12,6 +12,8 @@ export interface Widget {
   isKept?: boolean;
   /** The least role that may see it; all roles where it is missing. */
   role?: Role;
+  /** Only a member of a cluster offers it. */
+  isOfMembers?: boolean;
 }
 
 export const WIDGETS: Record<WidgetId, Widget> = {
@@ -28,6 +30,7 @@ export const WIDGETS: Record<WidgetId, Widget> = {
   past: { load: () => import('../features/past/PastState.svelte') },
   strategies: { load: () => import('../features/strategies/Strategies.svelte') },
   sessions: { load: () => import('../features/sessions/Sessions.svelte') },
+  cluster: { load: () => import('../features/cluster/Cluster.svelte'), isOfMembers: true },
   log: { load: () => import('../features/log/Log.svelte') },
   risk: { load: () => import('../features/risk/Risk.svelte') },
   users: { load: () => import('../features/users/Users.svelte'), role: 'ADMIN' },

@@ -41,9 +41,9 @@ import type {
   VerdictVO,
 } from '../wire/types';
 import type { Memory } from './storage';
-import type { Breaks, Sessions } from './venueApi';
+import type { Breaks, Cluster, Sessions } from './venueApi';
 
-export type { AdapterSession, Breaks, Sessions, Venue } from './venueApi';
+export type { AdapterSession, Breaks, Cluster, ClusterState, Sessions, Venue } from './venueApi';
 
 export type Stop = () => void;
 
@@ -405,6 +405,8 @@ export interface IntentMap {
   orderEvents: string;
   /** Show the open breaks. */
   breaks: null;
+  /** Show the members of the cluster. */
+  cluster: null;
 }
 
 export interface Clock {
@@ -450,6 +452,7 @@ export interface Stores {
   portfolio: Portfolio;
   strategies: Strategies;
   sessions: Sessions;
+  cluster: Cluster;
   log: Log;
   risk: Risk;
   breaks: Breaks;

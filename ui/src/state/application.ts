@@ -8,6 +8,7 @@ import { administrationOf } from './administration';
 import type { Clock, Fill, Stores } from './api';
 import { LiveBars } from './bars';
 import { BreakList } from './breaks';
+import { ClusterStore } from './cluster';
 import { Connection } from './connection';
 import type { AppContext } from './context';
 import { Book, Tape } from './depth';
@@ -93,6 +94,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
   const isAway = (feed: string) => sessions.isAway(feed);
   const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onTick: (at) => connection.onTick(at) });
   const risk = new RiskStore(tools);
+  const cluster = new ClusterStore(server, clock);
   const breaks = new BreakList({ ...tools, onChange: (found) => notifier.breakChanged(found) });
   const stores: Stores = {
     clock,
@@ -115,6 +117,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
     portfolio,
     strategies,
     sessions,
+    cluster,
     log: new LogLines({ ...tools, onError: (line) => notifier.serverError(line) }),
     risk,
     breaks,
@@ -124,7 +127,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
   };
 
   const load = async () => {
-    await Promise.all([reference.load(), market.load(), risk.loadLimits(), sessions.load(), preferences.whenReady()]);
+    await Promise.all([reference.load(), market.load(), risk.loadLimits(), sessions.load(), cluster.load(), preferences.whenReady()]);
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
   access.identity.subscribe((identity) => identity && preferences.enter(identity.user));

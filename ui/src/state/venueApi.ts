@@ -1,6 +1,6 @@
-/** The interfaces of the stores about venues: sessions and lines, and differences between their books and ours. */
+/** The interfaces of the stores about venues and members: sessions and lines, differences between books, and the cluster. */
 
-import type { AdapterVO, BreakVO, Comparison, FixSessionVO, Health, LineVO, OpenFor, OrderMode, SessionEvent, VenueProof } from '../wire/types';
+import type { AdapterVO, BreakVO, ClusterOverviewVO, Comparison, FixSessionVO, Health, LineVO, OpenFor, OrderMode, SessionEvent, VenueProof } from '../wire/types';
 import type { Freshness, Readable, Stop, Table } from './api';
 
 /** Session of an adapter. `dateTime` is `null` where the session was established before this screen connected. */
@@ -54,4 +54,17 @@ export interface Breaks {
   accept(id: string, comment: string): Promise<void>;
   /** Takes the side of the venue. */
   repair(id: string, comment: string): Promise<void>;
+}
+
+/** The cluster as the server of this screen knew it at a time, in epoch milliseconds. Ages in it are of that time. */
+export interface ClusterState {
+  overview: ClusterOverviewVO;
+  at: number;
+}
+
+/** The cluster that the server of this screen is a member of. */
+export interface Cluster {
+  /** `null` where the server is alone, or has not said yet. */
+  state: Readable<ClusterState | null>;
+  isMember: Readable<boolean>;
 }

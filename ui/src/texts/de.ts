@@ -3,6 +3,7 @@ import { admin } from './admin.de';
 import { connectivity } from './lines.de';
 import { reconciliation } from './breaks.de';
 import { external } from './claim.de';
+import { replication } from './cluster.de';
 import { server } from './server.de';
 import { trading } from './trading.de';
 
@@ -12,6 +13,7 @@ export const de: Texts = {
   ...connectivity,
   ...reconciliation,
   ...external,
+  ...replication,
   server,
   common: {
     cancel: 'Abbrechen',
@@ -227,6 +229,7 @@ export const de: Texts = {
     risk: 'Risiko',
     users: 'Benutzer und Schlüssel',
     audit: 'Prüfspur',
+    cluster: 'Cluster',
     breaks: 'Abweichungen',
     parameters: 'Konfiguration',
   },

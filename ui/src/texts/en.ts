@@ -2,6 +2,7 @@ import { admin } from './admin.en';
 import { connectivity } from './lines.en';
 import { reconciliation } from './breaks.en';
 import { external } from './claim.en';
+import { replication } from './cluster.en';
 import { server } from './server.en';
 import { trading } from './trading.en';
 
@@ -12,6 +13,7 @@ export const en = {
   ...connectivity,
   ...reconciliation,
   ...external,
+  ...replication,
   server,
   common: {
     cancel: 'Cancel',
@@ -223,6 +225,7 @@ export const en = {
     balances: 'Balances',
     strategies: 'Strategies',
     sessions: 'Sessions',
+    cluster: 'Cluster',
     log: 'Log',
     risk: 'Risk',
     users: 'Users and tokens',

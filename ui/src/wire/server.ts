@@ -186,6 +186,7 @@ export class Server {
   setLimits = (limits: vo.LimitsVO) => this.command('PUT', '/rest/risk/limit', limits);
 
   log = () => this.rest.get(`/rest/log?limit=${PAGE_ROWS}`, list(read.logEvent));
+  cluster = () => this.rest.get('/rest/cluster', read.clusterOverview);
   fixSessions = () => this.rest.get('/rest/fix/sessions', list(read.fixSession));
   logoutFix = (id: string) => this.command('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/logout`);
   resetFix = (id: string) => this.command('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/reset`);

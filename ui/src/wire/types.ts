@@ -9,6 +9,7 @@ export type * from './values/trading';
 export type * from './values/market';
 export type * from './values/risk';
 export type * from './values/platform';
+export type * from './values/cluster';
 export type * from './values/access';
 export type * from './values/past';
 export type { Comparison } from './metrics';

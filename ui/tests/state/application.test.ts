@@ -34,6 +34,7 @@ function quietServer(): Server {
     exchanges: () => [],
     accounts: () => [],
     log: () => [],
+    cluster: () => ({ role: 'alone' }),
   };
   const handler = {
     get: (_: object, name: string) => async (body: Record<string, unknown>) => {
