@@ -128,7 +128,7 @@ async function followsAndLeads({ server, page, watch, shoot, stage }) {
   await stage.leader.stop();
   stage.leader.isGone = true;
   await page.getByRole('button', { name: /^Cluster: Leader b/ }).click();
-  await page.getByText(/hand-over from a, served [\d.]+ s after/).waitFor();
+  await page.getByText(/hand-over\s+from a,\s+served [\d.]+ s after/).waitFor();
   await member(page, 'a').getByText(/\d+ s/).first().waitFor();
   await row(page, 'Open orders', SYMBOL, 'Working').first().waitFor();
   await shoot('story-cluster-leader');
