@@ -205,7 +205,7 @@ impl FixTranslator {
         let (fee, charges) = self.charges(message);
         Ok(VenueFill {
             order,
-            exec_id: exec_id.into(),
+            exec_id: exec_id.as_ref().into(),
             quantity: quantity.ok_or_else(|| missing("LastQty (32)"))?,
             price: decimal(message, 31)?.map(Price).ok_or_else(|| missing("LastPx (31)"))?,
             at: message.time(60).map(|time| Timestamp(time.nanos())),

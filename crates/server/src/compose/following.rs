@@ -282,7 +282,7 @@ impl FollowerServers {
         let bus = (bus, services, storage.instance);
         let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, None)?;
         let endpoints = start_context::endpoints(&web, &topics, None, Some(cluster.as_ref()));
-        let topics = topics.serve(config, certificate, [web.http, web.https]);
+        let topics = topics.serve(config, certificate, [web.http, web.https], None);
         Ok(Self { web, topics, feed, endpoints })
     }
 

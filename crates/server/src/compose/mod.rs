@@ -53,6 +53,7 @@ use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
+use crate::ready_line::Endpoints;
 use crate::{open_files, reference};
 use administration::Administration;
 use engine_thread::EngineThread;
@@ -181,20 +182,24 @@ fn serve_core(
     let forwarded_events = forwarded.as_mut().and_then(|forwarded| forwarded.events.take());
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
-    let topics = topics.serve(config, certificate, [web.http, web.https]);
-    forwarded_events.into_iter().for_each(|events| topics.publish_forwarded(events));
+    let topics = topics.serve(config, certificate, [web.http, web.https], forwarded_events);
     adapters.wait_for_venues();
     strategies.start_all();
     let bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());
     let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
-    print_ready_line(&endpoints)?;
-    info!("serving on {web}");
-    leader.iter().for_each(|leader| leader.begin_serving());
+    tell_serving(&endpoints, &web, leader.as_deref())?;
     let ended = engine.wait(&stopped);
     drop(server_file);
     leader.iter().for_each(|leader| leader.limit_stop());
     administration
         .stop_around(ended.is_none(), || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
+}
+
+fn tell_serving(endpoints: &Endpoints, web: &WebServer, leader: Option<&ClusterState>) -> Result<(), ExitFailure> {
+    print_ready_line(endpoints)?;
+    info!("serving on {web}");
+    leader.into_iter().for_each(ClusterState::begin_serving);
+    Ok(())
 }
 
 /// A server that is alone has none of it.

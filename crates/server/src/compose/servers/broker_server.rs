@@ -100,12 +100,13 @@ impl BrokerServer {
         BrokerEndpoints { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
     }
 
-    /// The pages of `web` may connect.
+    /// The pages of `web` may connect. `forwarded` are messages that followers of a cluster send to this server, which leads.
     pub(crate) fn serve(
         self,
         config: &Config,
         certificate: Option<Arc<Certificate>>,
         web: [Option<SocketAddr>; 2],
+        forwarded: Option<mpsc::Receiver<ForwardedCall>>,
     ) -> RunningBroker {
         let [tcp, tls, ws] = self.listeners;
         let hosts = AllowedHosts {
@@ -119,6 +120,7 @@ impl BrokerServer {
         let broker = self.broker.clone();
         let serving = self.broker.serve(listeners, logging::subscribe(), async { drop(closed.await) });
         let served = self.runtime.spawn(serving);
+        forwarded.into_iter().for_each(|calls| drop(self.runtime.spawn(broker.serve_forwarded(calls))));
         RunningBroker { broker, nats: self.nats, runtime: self.runtime, close, served }
     }
 }
@@ -163,11 +165,6 @@ impl RunningBroker {
     /// For whoever watches it.
     pub(crate) fn monitor(&self) -> BrokerMonitor {
         self.broker.monitor()
-    }
-
-    /// Messages that followers forward to this server, which leads.
-    pub(crate) fn publish_forwarded(&self, calls: mpsc::Receiver<ForwardedCall>) {
-        self.runtime.spawn(self.broker.serve_forwarded(calls));
     }
 
     /// Strategies in processes of their own come in by the broker's queues, or over NATS; none where there are none.
