@@ -152,6 +152,33 @@ fn every_problem_is_told_with_its_field_and_line() {
 }
 
 #[test]
+fn questions_about_the_account_are_asked_only_where_their_answers_can_be_used() {
+    let with = |version: &str, rest: &str| problems(&(SMALLEST.replace("FIX.4.4", version) + rest));
+    let wrong = "[[fields]]\nmessages = ['AD']\ntag = 5001\nvalue = '{order}'\n\
+                 [recovery]\nsnapshot = true\npositions = 'always'\n";
+    let old = "[recovery]\norders = 'status'\ntrades = 'capture'\npositions = 'request'\n";
+    let alone = "[recovery]\ntrades = 'capture'\n[executions]\nexecIds = 'repeat'\n";
+    let right = "[recovery]\norders = 'mass-status'\ntrades = 'capture'\nsnapshot = true\npositions = 'request'\n";
+    expect![[r#"
+        line 10: fields[1].value: AF, AD and AN are about no order: the value is a text
+        line 12: recovery.snapshot: orders without their executions are none: trades = "capture" is needed
+        line 13: recovery.positions: is not one of none, request
+    "#]]
+    .assert_eq(&with("FIX.4.4", wrong));
+    expect![[r#"
+        line 9: recovery.trades: FIX.4.2 has no such request
+        line 10: recovery.positions: FIX.4.2 has no such request
+    "#]]
+    .assert_eq(&with("FIX.4.2", old));
+    expect![[r#"
+        line 8: recovery.trades: executions are part of the answer about an order: orders is status or mass-status
+        line 8: recovery.trades: ids that begin at 1 again need CumQty (14), which a Trade Capture Report does not have
+    "#]]
+    .assert_eq(&with("FIX.4.4", alone));
+    assert_eq!(with("FIX.4.4", right), "no problem\n");
+}
+
+#[test]
 fn what_is_no_toml_is_told_with_its_line() {
     expect![[r#"
         line 2: extra `=`, expected nothing

@@ -65,6 +65,6 @@ fn a_mass_status_has_ended_orders_where_they_are_asked_for() {
     let tags = [11, 39, 911, 912];
     assert_eq!(answers(&mut client, "35=AF|584=a|585=7", 1, &tags), ["8 11=rests 39=0 911=1 912=Y"]);
     let told = answers(&mut client, "35=AF|584=a|585=7|7004=Y", 2, &tags);
-    assert_eq!(told, ["8 11=rests 39=0 911=2 912=N", "8 11=c 39=4 911=2 912=Y"]);
+    assert_eq!(told, ["8 11=rests 39=0 911=2 912=N", "8 11=ends 39=4 911=2 912=Y"]);
     server.stop();
 }
