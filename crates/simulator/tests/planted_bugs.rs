@@ -65,6 +65,9 @@ recorded! {
     forget_retired_id: ForgetRetiredId, 2, "an id was given twice";
     forget_earlier_executions: ForgetEarlierExecutions, 14, "replay differs";
     keep_day_orders: KeepDayOrders, 38, "an order outlives its day";
+    forget_bust: ForgetBust, 4, "a bust is not booked";
+    repeat_bust: RepeatBust, 4, "a fill was booked twice";
+    keep_corrected_fill: KeepCorrectedFill, 4, "a bust is not booked";
 }
 
 /// The shortest schedule by which the seed finds the bug, and the promise that it breaks.
