@@ -164,7 +164,7 @@ test-rust: ## every other test, the end-to-end stories included
 	fi
 
 bench-screens: build ## screens at two followers of a cluster: CPU of the leader for an order, with and without them (SCREENS=, ORDERS=)
-	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),2000) cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
+	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),2000) RIALTO_SCREEN_SECONDS=20 cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
 
 bench: setup build ## measure the trading core against its aims, the matching engine beside its peers, the journal alone
 	cargo run --release -p runtime --example bench

@@ -4,12 +4,11 @@
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use scenarios::http::HttpClient;
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
 use serde_json::json;
@@ -23,7 +22,7 @@ use crate::watchers::{TopicWatcher, WebSocket};
 /// What a screen shows all the time.
 const TOPICS: [&str; 3] = ["tick.>", "order-book.1", "order-status.>"];
 /// Clock ticks of `/proc` in a second.
-const TICKS_PER_SECOND: u64 = 100;
+const TICKS_PER_SECOND: f64 = 100.0;
 /// Orders that rest before the first of them is cancelled.
 const RESTING: u64 = 8;
 /// Between two looks at all screens.
@@ -38,22 +37,25 @@ struct Screens {
 
 impl Screens {
     fn open(followers: &[&RunningServer], count: u64) -> Self {
-        let open = |place: usize| {
-            let follower = followers[place % followers.len()];
-            let socket = TopicWatcher::join(WebSocket::open(follower.address()), &TOPICS).into_socket();
-            socket.set_nonblocking(true).unwrap();
-            socket
-        };
-        let mut sockets: Vec<_> = (0..usize::try_from(count).unwrap()).map(open).collect();
         let (is_over, bytes) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (stop, read) = (is_over.clone(), bytes.clone());
+        let (open, opened) = mpsc::channel::<TcpStream>();
+        // It reads from the first on: one that does not read is disconnected.
         let reader = thread::spawn(move || {
+            let mut sockets = Vec::new();
             while !stop.load(Ordering::Relaxed) {
+                sockets.extend(opened.try_iter());
                 sockets.retain_mut(|socket| drain(socket, &read));
                 thread::sleep(SWEEP_PAUSE);
             }
             sockets.len()
         });
+        for place in 0..usize::try_from(count).unwrap() {
+            let follower = followers[place % followers.len()];
+            let socket = TopicWatcher::join(WebSocket::open(follower.address()), &TOPICS).into_socket();
+            socket.set_nonblocking(true).unwrap();
+            open.send(socket).unwrap();
+        }
         Self { is_over, bytes, reader }
     }
 
@@ -83,9 +85,39 @@ fn cpu_ticks(pid: u32) -> u64 {
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
-/// Orders that rest and are cancelled; no question is asked meanwhile, because it would cost the leader too. Returns microseconds of the leader's CPU for each.
-fn measure(what: &str, leader: &RunningServer, client: &mut HttpClient, orders: u64) -> u64 {
+/// What the leader does for each order, and without any: prices come all the time.
+struct LeaderCost {
+    micros_per_order: f64,
+    background_percent: f64,
+}
+
+/// Microseconds of CPU of a process while something is done, and how long that took.
+fn cpu_of(leader: &RunningServer, work: impl FnOnce()) -> (f64, f64) {
     let (ticks, begun) = (cpu_ticks(leader.pid()), Instant::now());
+    work();
+    let used = (cpu_ticks(leader.pid()) - ticks) as f64 * 1_000_000.0 / TICKS_PER_SECOND;
+    (used, begun.elapsed().as_secs_f64())
+}
+
+/// Orders that rest and are cancelled; no question is asked meanwhile, because it would cost the leader too. What the leader does without
+/// orders is measured before and taken off.
+fn measure(what: &str, leader: &RunningServer, orders: u64) -> LeaderCost {
+    let quiet = Duration::from_secs(number("RIALTO_SCREEN_SECONDS", 1));
+    let (background, seconds) = cpu_of(leader, || thread::sleep(quiet));
+    let background = background / seconds;
+    let (used, seconds) = cpu_of(leader, || trade(what, leader, orders));
+    let micros_per_order = (used - background * seconds) / orders as f64;
+    let background_percent = background / 10_000.0;
+    eprintln!(
+        "{what:>8}: {micros_per_order:.0} µs of the leader's CPU for an order beside {background_percent:.1} % of a core without any; \
+         {orders} orders in {seconds:.1} s"
+    );
+    LeaderCost { micros_per_order, background_percent }
+}
+
+fn trade(what: &str, leader: &RunningServer, orders: u64) {
+    // A connection that was idle meanwhile may be closed.
+    let mut client = leader.client();
     for order in 0..orders + RESTING {
         if order < orders {
             let mut resting = resting(&format!("{what}-{order}"));
@@ -97,12 +129,6 @@ fn measure(what: &str, leader: &RunningServer, client: &mut HttpClient, orders: 
             assert_eq!(client.delete(&path).unwrap().status, 200, "{path}");
         }
     }
-    let micros = (cpu_ticks(leader.pid()) - ticks) * 1_000_000 / TICKS_PER_SECOND / orders;
-    eprintln!(
-        "{what:>8}: {micros} µs of the leader's CPU for an order, {orders} orders in {:.1} s",
-        begun.elapsed().as_secs_f64()
-    );
-    micros
 }
 
 #[test]
@@ -122,17 +148,17 @@ fn screens_at_followers_read_the_prices_of_a_leader_that_trades() {
         follower
     };
     let followers = [start("b"), start("c")];
-    let before = measure("before", &leader, &mut client, orders);
+    let before = measure("before", &leader, orders);
     let opened = Screens::open(&[&followers[0], &followers[1]], screens);
     wait_for("prices on the screens", || (opened.bytes.load(Ordering::Relaxed) > screens * 1_000).then_some(()));
-    let with = measure("screens", &leader, &mut client, orders);
+    let with = measure("screens", &leader, orders);
     let (connected, bytes) = opened.close();
-    let after = measure("after", &leader, &mut client, orders);
-    let without = u64::midpoint(before, after).max(1);
-    eprintln!(
-        "{connected} of {screens} screens read {bytes} bytes; with them an order costs {} % of without",
-        with * 100 / without
-    );
+    let after = measure("after", &leader, orders);
+    let without = f64::midpoint(before.micros_per_order, after.micros_per_order);
+    let background = f64::midpoint(before.background_percent, after.background_percent);
+    eprintln!("{connected} of {screens} screens read {bytes} bytes");
+    eprintln!("with them an order costs {:+.1} %", (with.micros_per_order / without - 1.0) * 100.0);
+    eprintln!("and the background {:+.1} % of a core", with.background_percent - background);
     assert_eq!(connected as u64, screens, "none was disconnected");
     followers.into_iter().for_each(|follower| drop(follower.stop()));
     leader.stop();

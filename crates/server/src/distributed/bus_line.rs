@@ -18,7 +18,7 @@ pub(super) enum BusItem {
 }
 
 pub(super) enum BusLine<S> {
-    Broker(StompClient<S>),
+    Broker(Box<StompClient<S>>),
     Nats(Box<NatsLine>),
 }
 

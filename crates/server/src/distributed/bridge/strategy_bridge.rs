@@ -45,7 +45,7 @@ pub enum BridgeTransport {
 impl BridgeTransport {
     async fn connect(&self) -> io::Result<BusLine<DuplexStream>> {
         Ok(match self {
-            Self::Broker(connect) => BusLine::Broker(StompClient::connect(connect(), None).await?),
+            Self::Broker(connect) => BusLine::Broker(Box::new(StompClient::connect(connect(), None).await?)),
             Self::Nats { config, shared } => {
                 BusLine::Nats(Box::new(NatsLine::of_server(config, shared.clone()).await?))
             }

@@ -44,7 +44,7 @@ impl ProcessTransport {
                 let broker = broker.clone();
                 let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
                 stream.set_nodelay(true)?;
-                Ok(BusLine::Broker(StompClient::connect(stream, token.as_deref()).await?))
+                Ok(BusLine::Broker(Box::new(StompClient::connect(stream, token.as_deref()).await?)))
             }
             Self::Nats(config) => Ok(BusLine::Nats(Box::new(NatsLine::of_process(config).await?))),
         }
