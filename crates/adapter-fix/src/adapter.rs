@@ -15,8 +15,7 @@ use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp}
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 use tokio::runtime::Runtime;
 
-use crate::account::position_request::OpenPositions;
-use crate::adapter_account::is_about_positions;
+use crate::account::position_request::{OpenPositions, is_about_positions};
 use crate::dialect::{Dialect, OrderQuery};
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;

@@ -8,9 +8,9 @@ use domain::report::{ReportKind, VenueSnapshot};
 use domain::{AccountId, Order, Security, SecurityKind, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
+use crate::account::open_captures::{CaptureScope, trade_capture};
 use crate::account::position_request::{PositionStep, position_request};
 use crate::account::snapshot::SnapshotAnswers;
-use crate::account::trade_capture::{CaptureScope, trade_capture};
 use crate::adapter::FixAdapter;
 use crate::requests::{QuestionId, RequestKind, mass_status};
 use crate::sessions::session::Inbound;
@@ -138,9 +138,4 @@ impl FixAdapter {
             PositionStep::Stated(statement) => sink.on_report(None, ReportKind::Statement(statement)),
         }
     }
-}
-
-/// Whether a message is about positions.
-pub(crate) fn is_about_positions(message: &FixMessage<'_>) -> bool {
-    matches!(message.msg_type(), b"AO" | b"AP")
 }

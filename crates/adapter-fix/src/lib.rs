@@ -22,8 +22,8 @@ mod adapter_securities;
 mod adapter_account;
 mod venue_type;
 
+pub use account::open_captures::{CAPTURED_FILLS_MAX, CaptureScope, trade_capture};
 pub use account::position_request::{OpenPositions, PositionStep, position_request};
-pub use account::trade_capture::{CAPTURED_FILLS_MAX, CaptureScope, trade_capture};
 pub use adapter::FixAdapter;
 pub use dialect::*;
 pub use execution::{ExecutionFields, OrderCondition, contradiction};

@@ -7,7 +7,7 @@ use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
-use crate::account::trade_capture::OpenCaptures;
+use crate::account::open_captures::OpenCaptures;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
 use crate::order_chains::{OrderChain, OrderChains, ReportedFill};

@@ -4,7 +4,7 @@ use domain::report::{VenuePosition, VenueStatement};
 use domain::{AccountId, Quantity, SecurityId, Timestamp};
 use fix::{FixMessage, OutgoingMessage};
 
-use crate::account::trade_capture::DATE_DIGITS;
+use crate::account::open_captures::DATE_DIGITS;
 use crate::dialect::Dialect;
 use crate::execution::decimal;
 use crate::requests::{QuestionId, RequestKind, RequestRefusal, utc, write_constants};
@@ -107,6 +107,11 @@ impl OpenStatement {
             positions_complete: true,
         }
     }
+}
+
+/// Whether a message is about positions.
+pub(crate) fn is_about_positions(message: &FixMessage<'_>) -> bool {
+    matches!(message.msg_type(), b"AO" | b"AP")
 }
 
 /// LongQty (704) less ShortQty (705) of the total (703=TOT), or of the first entry where the venue has no total.

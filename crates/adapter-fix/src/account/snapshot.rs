@@ -7,7 +7,8 @@ use domain::report::{VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{OrderId, Quantity, Text, Timestamp};
 use fix::FixMessage;
 
-use crate::account::trade_capture::{CaptureStep, filled_by, reported_fill};
+use crate::account::open_captures::CaptureStep;
+use crate::account::trade_capture::{filled_by, reported_fill};
 use crate::answers::venue_state;
 use crate::dialect::OrdState;
 use crate::execution::{ExecutionFields, contradiction, terms_of};

@@ -1,0 +1,136 @@
+//! Trade Capture Report Request (AD), and the answers to it as far as they have come. An answer counts when its last report has come; half
+//! of one is none.
+
+use std::collections::BTreeMap;
+
+use domain::report::VenueFill;
+use domain::{OrderId, Timestamp, WireId};
+use fix::{FixMessage, OutgoingMessage};
+
+use crate::dialect::Dialect;
+use crate::requests::{ClientIds, QuestionId, RequestKind, RequestRefusal, utc, write_constants};
+
+/// First letter of TradeRequestID (568).
+pub(crate) const CAPTURE_PREFIX: char = 'T';
+/// Digits of a date: `20260105`.
+pub(crate) const DATE_DIGITS: usize = 8;
+/// Executions of one answer; a longer one is not used.
+pub const CAPTURED_FILLS_MAX: usize = 100_000;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaptureScope {
+    /// By the id under which the venue knows it.
+    Order(WireId),
+    /// All orders, executed at this instant or later.
+    Since(Timestamp),
+}
+
+/// Asks for executions.
+pub fn trade_capture(
+    dialect: &Dialect,
+    ids: &ClientIds,
+    id: QuestionId,
+    scope: CaptureScope,
+) -> Result<OutgoingMessage, RequestRefusal> {
+    let mut message = OutgoingMessage::new(RequestKind::TradeCapture.msg_type());
+    message.field(568, id.text(CAPTURE_PREFIX)).field(569, "1");
+    match scope {
+        CaptureScope::Order(order) => drop(message.field(11, ids.write(order)?)),
+        CaptureScope::Since(from) => {
+            let mut time = Vec::new();
+            utc(from).write(dialect.session.time_digits, &mut time);
+            // The date begins the entry.
+            message.field(580, "1").member(75, &time[..time.len().min(DATE_DIGITS)]).member(60, &time);
+        }
+    }
+    write_constants(dialect, RequestKind::TradeCapture, &mut message)?;
+    Ok(message)
+}
+
+/// Answers that have begun, or are waited for.
+#[derive(Debug, Default)]
+pub(crate) struct OpenCaptures(BTreeMap<u64, OpenCapture>);
+
+#[derive(Debug, Default)]
+struct OpenCapture {
+    /// Of the account where absent.
+    order: Option<OrderId>,
+    fills: Vec<VenueFill>,
+    /// AE messages so far, also of orders that are not ours.
+    reports: u64,
+    total: Option<u64>,
+    /// Something in it could not be read.
+    is_spoilt: bool,
+}
+
+/// What a message of an answer brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CaptureStep {
+    /// More has to come, or it is not ours.
+    Waiting,
+    /// All executions; none at all where the venue refused or what it sent cannot be used.
+    Done { number: u64, order: Option<OrderId>, fills: Option<Vec<VenueFill>> },
+}
+
+impl OpenCaptures {
+    pub(crate) fn begin(&mut self, id: QuestionId, order: Option<OrderId>) {
+        self.0.insert(id.number, OpenCapture { order, ..OpenCapture::default() });
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// An acknowledgement (AQ): how many reports come, or that none does.
+    pub(super) fn on_ack(&mut self, number: u64, message: &FixMessage<'_>) -> CaptureStep {
+        let Some(open) = self.0.get_mut(&number) else { return CaptureStep::Waiting };
+        let is_refused = message.text(750) == Some("2") || message.text(749).is_some_and(|result| result != "0");
+        if is_refused {
+            let reason = message.text(58).or(message.text(749)).unwrap_or_default();
+            tracing::warn!(reason, "the venue does not tell executions");
+            open.is_spoilt = true;
+            return self.end(number);
+        }
+        open.total = message.number(748);
+        match open.total == Some(0) || (message.text(750) == Some("1") && open.reports == 0 && open.total.is_none()) {
+            true => self.end(number),
+            false => CaptureStep::Waiting,
+        }
+    }
+
+    pub(super) fn on_report(
+        &mut self,
+        number: u64,
+        fills: Result<Vec<VenueFill>, String>,
+        message: &FixMessage<'_>,
+    ) -> CaptureStep {
+        let Some(open) = self.0.get_mut(&number) else { return CaptureStep::Waiting };
+        open.reports += 1;
+        open.total = message.number(748).or(open.total);
+        match fills {
+            Ok(fills) if open.fills.len() + fills.len() <= CAPTURED_FILLS_MAX => open.fills.extend(fills),
+            Ok(_) => open.is_spoilt = true,
+            Err(reason) => {
+                tracing::error!(%reason, message = %fix::masked(message.bytes()), "an execution of the venue cannot be read");
+                open.is_spoilt = true;
+            }
+        }
+        match message.flag(912) || open.total == Some(open.reports) {
+            true => self.end(number),
+            false => CaptureStep::Waiting,
+        }
+    }
+
+    pub(super) fn end(&mut self, number: u64) -> CaptureStep {
+        let Some(open) = self.0.remove(&number) else { return CaptureStep::Waiting };
+        // Where reports are missing, executions may be.
+        let is_whole = !open.is_spoilt && open.total.is_none_or(|total| total == open.reports);
+        CaptureStep::Done { number, order: open.order, fills: is_whole.then_some(open.fills) }
+    }
+
+    /// The number of the open question about this order.
+    pub(super) fn of_order(&self, order: OrderId) -> Option<u64> {
+        self.0.iter().find(|(_, open)| open.order == Some(order)).map(|(number, _)| *number)
+    }
+}
