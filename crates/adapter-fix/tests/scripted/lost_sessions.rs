@@ -1,6 +1,7 @@
 //! Sessions that end: what the engine may lack comes again, and what did not leave is told.
 
-use domain::Side;
+use adapters::SendOutcome;
+use domain::{Order, Side};
 
 use crate::scripted_venue::ScriptedVenue;
 use crate::test_adapter::{TestAdapter, order};
@@ -64,4 +65,20 @@ fn a_request_that_found_the_session_ended_is_reported_as_not_sent() {
     desk.lose();
     desk.connect_while(|| drop(venue.log_on()));
     assert_eq!(desk.reports(1), ["1 not sent: the session ended before the request left"]);
+}
+
+#[test]
+fn a_replaced_order_whose_cancel_never_left_is_asked_about_by_the_id_before_it() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    // Its request 1 was the replace, its request 2 the cancel; the process has started since.
+    let held = Order { revision: 1, request: 2, ..order(1, Side::Buy) };
+    assert_eq!(desk.inquire(&held), SendOutcome::Sent);
+    assert_eq!(venue.expect("H")[&11], "R7-1-2");
+    desk.wait_for_news(|| venue.send("8", "11=R7-1-2|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5"));
+    desk.deliver();
+    assert_eq!(venue.expect("H")[&11], "R7-1-1");
+    venue.send("8", "11=R7-1-1|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100");
+    assert_eq!(desk.reports(1), ["1 found: Live 100"]);
 }
