@@ -20,7 +20,7 @@ use crate::{Outcome, now};
 /// Longer than this no answer takes, unless something is wrong.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Desk {
+struct FillTimes {
     sent: Vec<Instant>,
     times: Vec<Duration>,
     bought: Quantity,
@@ -28,7 +28,7 @@ struct Desk {
     surprise: Option<String>,
 }
 
-impl ReportSink for Desk {
+impl ReportSink for FillTimes {
     fn on_report(&mut self, _: Option<Timestamp>, report: ReportKind) {
         match report {
             ReportKind::Filled(fill) => {
@@ -53,7 +53,7 @@ pub(crate) fn trade(port: u16, folder: &Path, orders: usize, under_way: usize) -
         }
     }
     let times = Vec::with_capacity(orders);
-    let mut desk = Desk { sent: Vec::with_capacity(orders), times, bought: Quantity::ZERO, surprise: None };
+    let mut desk = FillTimes { sent: Vec::with_capacity(orders), times, bought: Quantity::ZERO, surprise: None };
     let (begun, spent) = (Instant::now(), processor_time()?);
     run(&mut adapter, &mut desk, orders, under_way)?;
     let (seconds, spent) = (begun.elapsed().as_secs_f64(), processor_time()?.saturating_sub(spent));
@@ -64,7 +64,7 @@ pub(crate) fn trade(port: u16, folder: &Path, orders: usize, under_way: usize) -
     Ok(Figures::new(seconds, desk.times, spent))
 }
 
-fn run(adapter: &mut FixAdapter, desk: &mut Desk, orders: usize, under_way: usize) -> Outcome<()> {
+fn run(adapter: &mut FixAdapter, desk: &mut FillTimes, orders: usize, under_way: usize) -> Outcome<()> {
     let waker = adapter.waker();
     let mut order = order();
     while desk.times.len() < orders {

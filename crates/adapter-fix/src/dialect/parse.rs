@@ -12,7 +12,7 @@ use super::model::{
     IdRules, MarketDataRules, OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules,
     SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
-use super::section::{DialectError, Problems, Section};
+use super::section::{DialectError, Problems, Section, TAG_MAX, table};
 use super::security_rules::{security_list, security_status};
 
 /// Message types that we send.
@@ -30,8 +30,6 @@ const ACCOUNT: Tag = 1;
 const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
 /// Messages that have them.
 const ORDER_REQUESTS: [&str; 3] = ["D", "F", "G"];
-
-pub(super) const TAG_MAX: Tag = 999_999_999;
 
 impl Dialect {
     /// Reads a file; all that is wrong with it is told at once.
@@ -375,24 +373,6 @@ fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problem
         exec_types: table(section, "execTypes", ExecKind::WORDS, &[ExecKind::STANDARD, of_version].concat(), problems),
         statuses: table(section, "statuses", OrdState::WORDS, OrdState::STANDARD, problems),
     }
-}
-
-/// The standard's table with what the dialect says otherwise.
-pub(super) fn table<T: Copy>(
-    parent: &Section<'_>,
-    key: &str,
-    words: &[(&str, T)],
-    standard: &[(&str, T)],
-    problems: &mut Problems<'_>,
-) -> Vec<(String, T)> {
-    let section = parent.section(key, problems);
-    let own = section.keys().into_iter().filter_map(|(code, _)| {
-        let meaning = section.choice(&code, words, problems)?;
-        Some((code, meaning))
-    });
-    let own: Vec<(String, T)> = own.collect();
-    let standard = standard.iter().map(|(code, meaning)| ((*code).to_owned(), *meaning));
-    own.into_iter().chain(standard).collect()
 }
 
 fn recovery(

@@ -8,6 +8,8 @@ use fix::tag::Tag;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub(super) const TAG_MAX: Tag = 999_999_999;
+
 pub(super) struct Section<'a> {
     /// Empty for the file itself, else with a dot at its end.
     path: String,
@@ -174,6 +176,24 @@ impl<'a> Section<'a> {
         problems.add(self.offset(key), &self.field(key), reason);
         None
     }
+}
+
+/// The standard's table with what the dialect says otherwise.
+pub(super) fn table<T: Copy>(
+    parent: &Section<'_>,
+    key: &str,
+    words: &[(&str, T)],
+    standard: &[(&str, T)],
+    problems: &mut Problems<'_>,
+) -> Vec<(String, T)> {
+    let section = parent.section(key, problems);
+    let own = section.keys().into_iter().filter_map(|(code, _)| {
+        let meaning = section.choice(&code, words, problems)?;
+        Some((code, meaning))
+    });
+    let own: Vec<(String, T)> = own.collect();
+    let standard = standard.iter().map(|(code, meaning)| ((*code).to_owned(), *meaning));
+    own.into_iter().chain(standard).collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

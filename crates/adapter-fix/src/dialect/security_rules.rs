@@ -4,8 +4,7 @@ use domain::report::ListingStatus;
 use fix::tag::Tag;
 
 use super::model::{FixVersion, SecurityListRules, SecurityStatusRules};
-use super::parse::{TAG_MAX, table};
-use super::section::{Problems, Section};
+use super::section::{Problems, Section, TAG_MAX, table};
 
 /// SecurityTradingStatus (326) of the standard, where it says whether orders are taken.
 const STANDARD: &[(&str, ListingStatus)] = &[
