@@ -5,7 +5,7 @@ use domain::Timestamp;
 use fix::{FixMessage, OutgoingMessage};
 
 use crate::adapter::FixAdapter;
-use crate::securities::security_list::SecurityListStep;
+use crate::securities::security_list::{SecurityList, SecurityListStep};
 use crate::sessions::side_session::SideSession;
 
 impl FixAdapter {
@@ -15,7 +15,7 @@ impl FixAdapter {
             return;
         };
         securities.is_due = false;
-        let Some(request) = securities.list.as_mut().map(|list| list.request()) else {
+        let Some(request) = securities.list.as_mut().map(SecurityList::request) else {
             return self.ask_for_statuses(at);
         };
         if let Err(refusal) = self.check.check(&request) {

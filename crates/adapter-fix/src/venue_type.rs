@@ -390,7 +390,7 @@ fn signer(settings: &VenueSettings, rules: &SignatureRules) -> Result<LogonSigne
     if rules.has_passphrase() && passphrase.is_none() {
         return Err("has no passphrase, and the dialect signs one".to_owned());
     }
-    Ok(LogonSigner::Signature { rules: rules.clone(), signer, passphrase })
+    Ok(LogonSigner::Signature { rules: Box::new(rules.clone()), signer: Box::new(signer), passphrase })
 }
 
 fn nonce_hash(settings: &VenueSettings) -> Result<NonceHash, String> {

@@ -18,7 +18,7 @@ const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// What proves who logs on.
 pub(crate) enum LogonSigner {
-    Signature { rules: SignatureRules, signer: RequestSigner, passphrase: Option<SecretString> },
+    Signature { rules: Box<SignatureRules>, signer: Box<RequestSigner>, passphrase: Option<SecretString> },
     NonceHash(NonceHash),
 }
 
@@ -46,7 +46,7 @@ impl LogonWriter for LogonFields {
         let written = match self.signer.as_deref() {
             None => Ok(()),
             Some(LogonSigner::Signature { rules, signer, passphrase }) => {
-                let passphrase = passphrase.as_ref().map(|passphrase| passphrase.expose_secret());
+                let passphrase = passphrase.as_ref().map(ExposeSecret::expose_secret);
                 write_signature(rules, signer, passphrase, header, logon)
             }
             Some(LogonSigner::NonceHash(hash)) => write_nonce_hash(hash, header, logon),
@@ -154,7 +154,8 @@ mod tests {
         };
         let written = |role| {
             let signer = RequestSigner::new(&credentials).unwrap();
-            let signer = LogonSigner::Signature { rules: rules(&dialect), signer, passphrase: None };
+            let signer =
+                LogonSigner::Signature { rules: Box::new(rules(&dialect)), signer: Box::new(signer), passphrase: None };
             written(&dialect, role, signer, &header)
         };
         let orders = written(SessionRole::Orders);
@@ -169,7 +170,11 @@ mod tests {
         let dialect = Dialect::shipped("coinbase-exchange").unwrap();
         let credentials = VenueCredentials::new("key-1".into(), SigningKey::Secret("c2VjcmV0LW9mLWEtdGVzdA==".into()));
         let signer = RequestSigner::of_base64_secret(&credentials).unwrap();
-        let signer = LogonSigner::Signature { rules: rules(&dialect), signer, passphrase: Some("phrase-1".into()) };
+        let signer = LogonSigner::Signature {
+            rules: Box::new(rules(&dialect)),
+            signer: Box::new(signer),
+            passphrase: Some("phrase-1".into()),
+        };
         let header = LogonHeader {
             sender: "key-1",
             target: "Coinbase",
