@@ -330,7 +330,6 @@ impl OrderSession for FixAdapter {
             lines: self.lines(),
             lists: ListingCapabilities { statement: dialect.recovery.positions, ..ListingCapabilities::default() },
             pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
-            ..AdapterCapabilities::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! A client made with QuickFIX logs on to our echo acceptor, loses what it has received, requests a resend, logs out.
 
-use crate::acceptors::compile;
 use crate::harness::{FixHarness, acceptor};
+use crate::quickfix::compile;
 use std::path::Path;
 use std::process::Command;
 

@@ -7,6 +7,9 @@
 #[path = "../../examples/fix-bench/acceptors.rs"]
 #[allow(dead_code, reason = "only QuickFIX's is needed here")]
 mod acceptors;
+/// Programs that use QuickFIX.
+#[path = "../../examples/fix-bench/quickfix.rs"]
+mod quickfix;
 /// How the lines of a transcript become bytes.
 #[path = "../../../fix/tests/test_peer/mod.rs"]
 mod test_peer;
@@ -21,3 +24,5 @@ mod client;
 mod transcript;
 /// What we answer is what QuickFIX answers.
 mod transcripts;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -64,6 +64,7 @@ impl Follower {
             digest_compared: compared.clone(),
             event_sink: Box::new(move |through, _: &[PublishedEvent]| sink.store(through, Ordering::Relaxed)),
             snapshot_schedule: runtime::SnapshotSchedule::every_inputs(snapshot_every_inputs),
+            journal_ticks: false,
             build: "stories".to_owned(),
         };
         (Self { folder, lock, inbox, told, compared }, FollowerEngine::new(recovered, parts), lanes)
