@@ -28,7 +28,7 @@ macro_rules! recorded {
 }
 
 // `AcceptTornEnd`: nothing in a torn end was acknowledged, and the simulator reads the journal by the same reader. What shows is that a FIX
-// session whose records are damaged does not get on any more.
+// session does not get on any more, whose records seem to be the damaged ones.
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
