@@ -167,6 +167,8 @@ mod tests {
             generic-42             lab        FIX 4.2 as the standard says it
             rialto                 program    another Rialto
             binance-spot           lab        Binance spot
+            deribit                unproven   Deribit
+            coinbase-exchange      unproven   Coinbase Exchange
             quickfix-executor      program    QuickFIX's sample program executor, FIX 4.4
             quickfix-executor-42   program    QuickFIX's sample program executor, FIX 4.2
             quickfix-ordermatch    program    QuickFIX's sample program ordermatch, FIX 4.2
