@@ -1,7 +1,7 @@
 //! Execution Report (8): its fields, and whether they agree with each other. A report that contradicts itself is not interpreted.
 
 use domain::order::OrderTerms;
-use domain::{Decimal, Price, Quantity, TimeInForce, Timestamp};
+use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, Price, Quantity, TimeInForce, Timestamp};
 use fix::FixMessage;
 use fix::tag::Tag;
 
@@ -221,4 +221,32 @@ fn tif_of(dialect: &Dialect, message: &FixMessage<'_>, base: Option<OrderTerms>)
         [TimeInForce::Day, TimeInForce::Gtc, TimeInForce::Ato, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Atc];
     let dated = until.map(|until| TimeInForce::Gtd { until });
     simple.into_iter().chain(dated).find(|tif| codes.code(*tif) == Some(code))
+}
+
+/// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry. A fee of nothing is one too: without any, the reference data's would be booked.
+pub(crate) fn misc_fees(message: &FixMessage<'_>) -> Vec<Charge> {
+    let mut amount = None;
+    let mut charges = Vec::new();
+    for field in message.fields() {
+        let text = std::str::from_utf8(field.value).unwrap_or_default();
+        match field.tag {
+            137 => amount = Decimal::from_str_exact(text).ok().map(Amount),
+            138 => charges.extend(amount.take().zip(text.parse().ok()).map(|(amount, currency)| Charge {
+                amount,
+                currency,
+                kind: ChargeKind::ExecutionCommission,
+            })),
+            _ => {}
+        }
+    }
+    charges
+}
+
+/// LastLiquidityInd (851), else AggressorIndicator (1057). Other values, such as an execution that was routed on, tell neither.
+pub(crate) fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
+    match (message.get(851), message.get(1057)) {
+        (Some(b"1"), _) | (None, Some(b"N")) => Some(Liquidity::Maker),
+        (Some(b"2"), _) | (None, Some(b"Y")) => Some(Liquidity::Taker),
+        _ => None,
+    }
 }

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, Charge, ChargeKind, Decimal, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::account::open_captures::OpenCaptures;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming};
-use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
+use crate::execution::{ExecutionFields, contradiction, decimal, liquidity, misc_fees, terms_of};
 use crate::order_chains::{OrderChain, OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
 
@@ -483,33 +483,5 @@ fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Te
         (Some(text), _) if !text.is_empty() => text.into(),
         (_, Some(code)) => format!("{name} ({tag}) {code}").into(),
         _ => "rejected by the venue".into(),
-    }
-}
-
-/// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry. A fee of nothing is one too: without any, the reference data's would be booked.
-fn misc_fees(message: &FixMessage<'_>) -> Vec<Charge> {
-    let mut amount = None;
-    let mut charges = Vec::new();
-    for field in message.fields() {
-        let text = std::str::from_utf8(field.value).unwrap_or_default();
-        match field.tag {
-            137 => amount = Decimal::from_str_exact(text).ok().map(Amount),
-            138 => charges.extend(amount.take().zip(text.parse().ok()).map(|(amount, currency)| Charge {
-                amount,
-                currency,
-                kind: ChargeKind::ExecutionCommission,
-            })),
-            _ => {}
-        }
-    }
-    charges
-}
-
-/// LastLiquidityInd (851), else AggressorIndicator (1057). Other values, such as an execution that was routed on, tell neither.
-pub(crate) fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
-    match (message.get(851), message.get(1057)) {
-        (Some(b"1"), _) | (None, Some(b"N")) => Some(Liquidity::Maker),
-        (Some(b"2"), _) | (None, Some(b"Y")) => Some(Liquidity::Taker),
-        _ => None,
     }
 }

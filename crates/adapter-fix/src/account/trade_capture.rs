@@ -5,9 +5,9 @@ use domain::{OrderId, Price, Quantity, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
 use crate::account::open_captures::{CAPTURE_PREFIX, CaptureStep};
-use crate::execution::decimal;
+use crate::execution::{decimal, liquidity};
 use crate::order_chains::ReportedFill;
-use crate::reports::{FixTranslator, InboundMeaning, liquidity, unclear};
+use crate::reports::{FixTranslator, InboundMeaning, unclear};
 use crate::requests::QuestionId;
 
 impl FixTranslator {

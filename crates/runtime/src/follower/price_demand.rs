@@ -24,8 +24,8 @@ struct DemandState {
     changes: u64,
     /// Up to this change, all that is wanted is current.
     complete_at: Option<u64>,
-    /// Whether no prices can come. Not known before the leader was heard, or was silent for too long: until then a question waits.
-    is_lost: bool,
+    /// Whether prices can come at all.
+    is_connected: bool,
 }
 
 /// What questions ask for.
@@ -77,7 +77,7 @@ impl PriceDemand {
     /// Whether prices can come, and up to which count of wishes all that is wanted are there; none where some are not.
     pub fn set_state(&self, is_connected: bool, complete_at: Option<u64>) {
         let mut state = self.lock();
-        (state.is_lost, state.complete_at) = (!is_connected, complete_at);
+        (state.is_connected, state.complete_at) = (is_connected, complete_at);
     }
 
     fn lock(&self) -> MutexGuard<'_, DemandState> {
@@ -100,7 +100,7 @@ impl DemandState {
     }
 
     fn is_awaited(&self, query: &Query) -> bool {
-        !self.is_lost
+        self.is_connected
             && match query {
                 Query::Ticks(filter) => match filter.security {
                     Some(security) => !self.current.contains(&security),
@@ -120,8 +120,6 @@ mod tests {
     fn a_question_waits_until_its_prices_are_there_and_never_without_a_line() {
         let (demand, now) = (PriceDemand::default(), Instant::now());
         let (book, other) = (Query::Book(SecurityId(7)), Query::Book(SecurityId(8)));
-        assert!(demand.note(&book, now), "the leader may be heard in a moment");
-        demand.set_state(false, None);
         assert!(!demand.note(&book, now), "no line to the leader: what is known is told at once, with its state");
         demand.set_state(true, None);
         assert!(demand.note(&book, now) && demand.note(&other, now) && !demand.note(&Query::State, now));

@@ -1,6 +1,7 @@
 //! Questions to a follower: every GET of the description is answered as the leader answers it at the same sequence.
 
 use scenarios::http::{HttpClient, HttpResponse};
+use scenarios::wait::wait_for;
 use serde_json::Value;
 
 use crate::binance::{BITCOIN, order_of, place_when_priced, resting, wait_for_session};
@@ -86,6 +87,10 @@ fn every_get_of_a_follower_is_the_leaders_at_the_same_sequence() {
     let second = cluster.start_member("b");
     let mut follower = second.client();
     wait_for_health(&mut follower, "/health/ready", 200, "follower");
+    // It hears the leader some moments after its start.
+    let mut has_prices =
+        || follower.get_json("/rest/marketdata/tick").as_array().is_some_and(|ticks| !ticks.is_empty());
+    wait_for("the leader's prices", || has_prices().then_some(()));
 
     let described = leader.get_json("/openapi.json");
     let paths = described["paths"].as_object().unwrap().iter();

@@ -1,5 +1,5 @@
 //! Cluster benchmark: a durable order beside a bare append to a stream with three copies, many orders beside a server without a cluster, and
-//! how long nobody leads beside JetStream's own election, on this machine, in one table.
+//! how long there is no leader beside JetStream's own election, on this machine, in one table.
 //!
 //! `RIALTO_BIN=… NATS_SERVER_BIN=… cargo run --release -p server --example cluster-bench`; docs/benchmarks.md tells what each figure is.
 //! `TAKEOVERS` (10) is how often a leader is killed.

@@ -93,7 +93,6 @@ fn follow_prices(
     cluster: &ClusterState,
 ) -> Result<Option<PriceThread>, ExitFailure> {
     if config.journal_ticks == JournalTicks::All {
-        bus.demand.set_state(false, None);
         return Ok(None);
     }
     let parts = price_feed::follower::PriceFollowerParts {

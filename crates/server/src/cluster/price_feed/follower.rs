@@ -112,8 +112,6 @@ impl PriceFollower {
         for security in self.securities.keys() {
             connection.subscribe(self.subject(*security)).await.map_err(lost)?;
         }
-        // A leader that is not heard from here on is silent.
-        self.last_beat = Some(Instant::now());
         let mut looks = interval(LOOK_EVERY);
         loop {
             tokio::select! {
@@ -186,7 +184,7 @@ impl PriceFollower {
 
     async fn look(&mut self, connection: &mut MessageConnection) -> Result<(), replication_nats::ConnectionLost> {
         if self.last_beat.is_some_and(|at| at.elapsed() > SILENT_MAX) {
-            warn!("prices of a leader are not heard: those that are known are stale");
+            warn!("the leader's prices are not heard any more: they are stale");
             self.lose_leader();
         }
         let wanted = self.wanted();
@@ -224,12 +222,10 @@ impl PriceFollower {
     /// Tells the leader what is wanted, at once where it changed.
     async fn tell(&mut self, connection: &MessageConnection) -> Result<(), replication_nats::ConnectionLost> {
         let anew: Vec<_> = self.securities.iter().filter(|(_, one)| one.number.is_none()).map(|(id, _)| *id).collect();
+        self.parts.demand.set_state(self.line.is_some(), anew.is_empty().then_some(self.wishes));
         self.parts.counters.wanted.store(self.securities.len() as u64, Ordering::Relaxed);
-        if self.line.is_none() {
-            return Ok(());
-        }
-        self.parts.demand.set_state(true, anew.is_empty().then_some(self.wishes));
-        if self.told.is_some_and(|at| at.elapsed() < TELL_EVERY) {
+        let is_due = self.told.is_none_or(|at| at.elapsed() >= TELL_EVERY);
+        if self.line.is_none() || !is_due {
             return Ok(());
         }
         self.told = Some(Instant::now());
