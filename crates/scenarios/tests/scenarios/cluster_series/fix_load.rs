@@ -49,7 +49,7 @@ impl FixLoad {
 }
 
 fn run(mut client: Client, interval: Duration, stop: &AtomicBool) -> FixLog {
-    let mut log = FixLog { next_number: 1, ..FixLog::default() };
+    let mut log = FixLog::of_no_client();
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(interval);
         client.say(&format!("35=D|11=fix-{}|48=1|54=1|60=20261116-12:00:00|38=0.001|40=2|44=20000|59=3", log.sent));
@@ -67,6 +67,11 @@ fn run(mut client: Client, interval: Duration, stop: &AtomicBool) -> FixLog {
 }
 
 impl FixLog {
+    /// Of one that has said and heard nothing.
+    pub(crate) fn of_no_client() -> Self {
+        Self { next_number: 1, ..Self::default() }
+    }
+
     fn unanswered(&self) -> usize {
         self.sent - self.accepted.len() - self.rejected.len()
     }

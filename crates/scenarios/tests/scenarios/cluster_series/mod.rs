@@ -208,5 +208,5 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
     for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);
     }
-    audit::finish(series, rest, fix);
+    audit::finish(series, rest, Some(fix));
 }
