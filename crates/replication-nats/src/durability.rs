@@ -22,7 +22,7 @@ const SILENT_MAX: u64 = REPLICAS / 2;
 pub(crate) struct CheckedServers {
     /// Names of servers that sync every write.
     pub(crate) durable: BTreeSet<String>,
-    /// Addresses that did not answer.
+    /// Addresses that did not answer, or whose JetStream has not started.
     pub(crate) silent: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct CheckedServers {
 pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogOpenError> {
     let (mut checked, mut reasons) = (CheckedServers::default(), Vec::new());
     for address in &settings.monitors {
-        match server_status(address, settings.open_wait) {
+        match server_status(address, settings.open_wait).and_then(with_jetstream) {
             Ok(found) => drop(checked.durable.insert(checked_server(address, &found)?)),
             Err(reason) => {
                 reasons.push(format!("monitoring at {address}: {reason}"));
@@ -45,6 +45,11 @@ pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogO
         tracing::warn!(%reason, "a server of the replicated log does not say whether it syncs every write");
     }
     Ok(checked)
+}
+
+/// A server that starts answers before it knows its JetStream. That is no wrong setting: a member must not end because a server was restarted.
+fn with_jetstream(found: Value) -> Result<Value, String> {
+    if found["jetstream"]["config"].is_object() { Ok(found) } else { Err("its JetStream has not started".to_owned()) }
 }
 
 /// The name of a server that takes every entry and keeps its word.
@@ -98,6 +103,15 @@ mod tests {
         let found = json!({ "server_name": "n1", "version": version, "max_payload": max_payload,
             "jetstream": { "config": { "sync_always": is_durable } } });
         checked_server("host:8222", &found).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_server_that_starts_is_asked_again_and_one_that_is_lazy_is_refused() {
+        let starting = json!({ "server_name": "n1", "version": "2.15.1", "jetstream": {} });
+        assert_eq!(with_jetstream(starting), Err("its JetStream has not started".to_owned()));
+        // What is not set is not told.
+        let lazy = with_jetstream(json!({ "server_name": "n1", "jetstream": { "config": { "max_storage": 1 } } }));
+        assert!(checked_server("host:8222", &lazy.unwrap()).unwrap_err().to_string().starts_with("sync_interval"));
     }
 
     #[test]
