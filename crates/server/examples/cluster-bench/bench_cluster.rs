@@ -136,7 +136,8 @@ fn amount(value: &Value) -> Outcome<Decimal> {
 
 fn launcher(folder: &Path, lab: &LabProcess) -> ServerLauncher {
     let launch = launcher_at_binance(folder, lab, lab.host("binanceWsApi"));
-    launch.set("risk.ordersPerSecond", 1_000_000).set("risk.rejectBreaker", "")
+    let launch = launch.set("risk.ordersPerSecond", 1_000_000).set("risk.rejectBreaker", "");
+    launch.set("http.requestsPerSecond", 1_000_000)
 }
 
 fn launcher_alone(folder: &Path, lab: &LabProcess, key: &Path) -> ServerLauncher {

@@ -147,8 +147,9 @@ impl Connection {
     async fn ask(&mut self, request: &[u8], mut body: Option<&mut Vec<u8>>) -> io::Result<()> {
         self.stream.write_all(request).await?;
         let status = self.line().await?;
-        if !self.buffer[status].starts_with(b"HTTP/1.1 200") {
-            return Err(io::Error::other("the answer is not 200"));
+        let status = &self.buffer[status];
+        if !status.starts_with(b"HTTP/1.1 200") {
+            return Err(io::Error::other(format!("the answer is {}", String::from_utf8_lossy(status))));
         }
         match self.length().await? {
             Some(length) => self.take(length, &mut body).await,
