@@ -83,6 +83,10 @@ impl BenchCluster {
 
     /// How long until another member acknowledges an order. The one that was killed comes back as a follower.
     pub(crate) fn kill_leader(&mut self) -> Outcome<Duration> {
+        // The lead may have moved since: a NATS server was killed too.
+        self.leader = self.wait_for_leader()?;
+        let mut client = HttpClient::new(self.leader());
+        until("an order of the leader", || self.place(&mut client).ok())?;
         let killed = self.leader;
         self.members[killed].take().ok_or("it runs")?.kill();
         let begun = Instant::now();

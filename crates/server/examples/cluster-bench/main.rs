@@ -19,6 +19,7 @@ mod table;
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bare_stream::BareStream;
@@ -34,6 +35,8 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const ROUNDS: usize = 5;
 /// Orders and appends of a round, one after the other.
 const EACH: usize = 100;
+/// What the venue says of an order is recorded by then.
+const QUIET: Duration = Duration::from_millis(20);
 const ROUND: Duration = Duration::from_secs(2);
 const IN_FLIGHT: usize = 256;
 /// A durable order may take so many bare appends: without a standby, and with one.
@@ -58,30 +61,41 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// One order after the other, each acknowledged when it is durable, beside appends of as many bytes.
-fn one_by_one(cluster: &BenchCluster, bare: &mut BareStream, standby: usize) -> Outcome<[Row; 2]> {
+/// One order after the other, each acknowledged when it is durable, beside appends of as many bytes: once with a pause before each, and once
+/// without, where an order waits behind the records of what the venue said of the one before.
+fn one_by_one(cluster: &BenchCluster, bare: &mut BareStream, standby: usize) -> Outcome<[Row; 4]> {
+    let [append, order] = in_turns(cluster, bare, QUIET)?;
+    let [append_at_once, order_at_once] = in_turns(cluster, bare, Duration::ZERO)?;
+    let beside = |[_, nearly_all]: [Duration; 2]| format!("p99 {nearly_all:.1?}, standby = {standby}");
+    let aim = append[0] * AIMS[standby];
+    Ok([
+        Row::yardstick("one bare append, three copies (p50)", append[0], beside(append)),
+        Row::time("one durable order over REST (p50)", order[0], aim, beside(order)),
+        Row::yardstick("appends without a pause (p50)", append_at_once[0], beside(append_at_once)),
+        Row::yardstick("orders without a pause (p50)", order_at_once[0], beside(order_at_once)),
+    ])
+}
+
+/// The median and the 99th percentile of appends, and of orders, in turns.
+fn in_turns(cluster: &BenchCluster, bare: &mut BareStream, pause: Duration) -> Outcome<[[Duration; 2]; 2]> {
     let (mut appends, mut orders) = (Vec::new(), Vec::new());
     let mut client = HttpClient::new(cluster.leader());
     for _ in 0..ROUNDS {
         for _ in 0..EACH {
-            appends.push(timed(|| bare.append())?);
+            appends.push(timed_after(pause, || bare.append())?);
         }
         for _ in 0..EACH {
-            orders.push(timed(|| cluster.place(&mut client))?);
+            orders.push(timed_after(pause, || cluster.place(&mut client))?);
         }
     }
-    let [append, order] = [&mut appends, &mut orders].map(|times| {
+    Ok([appends, orders].map(|mut times| {
         times.sort_unstable();
-        [50, 99].map(|percent| percentile(times, percent))
-    });
-    let beside = |[_, nearly_all]: [Duration; 2]| format!("p99 {nearly_all:.1?}, standby = {standby}");
-    Ok([
-        Row::yardstick("one bare append, three copies (p50)", append[0], beside(append)),
-        Row::time("one durable order over REST (p50)", order[0], append[0] * AIMS[standby], beside(order)),
-    ])
+        [50, 99].map(|percent| percentile(&times, percent))
+    }))
 }
 
-fn timed(work: impl FnOnce() -> Outcome<()>) -> Outcome<Duration> {
+fn timed_after(pause: Duration, work: impl FnOnce() -> Outcome<()>) -> Outcome<Duration> {
+    thread::sleep(pause);
     let begun = Instant::now();
     work()?;
     Ok(begun.elapsed())
