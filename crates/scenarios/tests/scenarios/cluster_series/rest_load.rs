@@ -15,7 +15,9 @@ use crate::cluster::TestCluster;
 use crate::kill::flow::Random;
 use crate::test_platform::{limit, path_of, with_id};
 
-const CLIENTS: u64 = 4;
+const CLIENTS_MIN: u64 = 4;
+/// A client has one order under way, so it can place so many in a second also where each waits for a busy machine.
+const RATE_OF_CLIENT: u64 = 8;
 /// Between two attempts to place the same order.
 const PAUSE: Duration = Duration::from_millis(100);
 /// An order that nobody takes for so long is given up.
@@ -51,12 +53,13 @@ impl RestLoad {
             acknowledged: acknowledged.clone(),
             log: RestLog::default(),
         };
-        let interval = Duration::from_secs(CLIENTS) / u32::try_from(rate.max(1)).expect("it is small");
+        let clients = (rate / RATE_OF_CLIENT).max(CLIENTS_MIN);
+        let interval = Duration::from_secs(clients) / u32::try_from(rate.max(1)).expect("it is small");
         let start = |number| {
             let (client, stop) = (client(number), stop.clone());
             thread::spawn(move || client.run(interval, &stop))
         };
-        Self { clients: (0..CLIENTS).map(start).collect(), acknowledged, stop }
+        Self { clients: (0..clients).map(start).collect(), acknowledged, stop }
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
