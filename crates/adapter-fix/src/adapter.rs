@@ -13,7 +13,6 @@ use domain::report::{
 };
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
-use tokio::runtime::Runtime;
 
 use crate::account::position_request::{OpenPositions, is_about_positions};
 use crate::dialect::{Dialect, OrderQuery};
@@ -30,6 +29,7 @@ use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::report_confirmation::ReportConfirmation;
 use crate::sessions::request_rate::RequestRate;
 use crate::sessions::session::{Inbound, SessionPlan, VenueSession};
+use crate::sessions::session_runtime::SessionRuntime;
 use crate::sessions::side_session::SideSession;
 
 /// How long a connect waits for the log-on before the host may send other answers.
@@ -105,7 +105,7 @@ pub struct FixAdapter {
     /// Absent where the dialect has no list.
     pub(crate) securities: Option<VenueSecurities>,
     pub(crate) wake: (Sender<()>, Receiver<()>),
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: SessionRuntime,
 }
 
 pub(crate) struct RunningSession {
@@ -115,8 +115,12 @@ pub(crate) struct RunningSession {
 }
 
 impl FixAdapter {
-    pub(crate) fn open(setup: FixSetup, files: &SessionFiles, now: Timestamp) -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    pub(crate) fn open(
+        setup: FixSetup,
+        files: &SessionFiles,
+        runtime: SessionRuntime,
+        now: Timestamp,
+    ) -> std::io::Result<Self> {
         let drop_copy = setup.drop_copy(&files.drop_copy, now)?;
         let begun_millis = now.0.unsigned_abs() / NANOS_PER_MILLI;
         let mut translator = FixTranslator::new(setup.dialect.clone(), setup.instance);
@@ -340,9 +344,10 @@ impl OrderSession for FixAdapter {
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.look_after_drop_copy(at);
+        let patience = self.runtime.patience(LOGON_WAIT);
         let running = self.begin(at);
         loop {
-            match running.session.inbound().recv_timeout(LOGON_WAIT) {
+            match running.session.inbound().recv_timeout(patience) {
                 Ok(Inbound::LoggedOn) => {
                     running.is_logged_on = true;
                     if let Some(securities) = &mut self.securities {

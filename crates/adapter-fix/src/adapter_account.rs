@@ -36,7 +36,7 @@ impl FixAdapter {
             return Ok(nothing);
         }
         let Some(mut answers) = self.ask_for_account(at) else { return Ok(nothing) };
-        let until = Instant::now() + SNAPSHOT_WAIT;
+        let until = Instant::now() + self.runtime.patience(SNAPSHOT_WAIT);
         while !answers.is_complete() {
             let is_over = answers.is_refused() || self.rest.len() > HELD_MESSAGES_MAX || Instant::now() >= until;
             if is_over {

@@ -41,4 +41,5 @@ pub use requests::{
 pub use securities::security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
 pub use securities::security_status::SecurityStatuses;
 pub use sessions::session::INBOUND_MESSAGES_MAX;
-pub use venue_type::{FixVenueType, open_adapter};
+pub use sessions::session_runtime::SteppedNetwork;
+pub use venue_type::{FixVenueType, open_adapter, open_stepped_adapter};

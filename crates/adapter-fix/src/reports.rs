@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, Charge, ChargeKind, OrderId, Quantity, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::account::open_captures::OpenCaptures;
@@ -219,7 +219,7 @@ impl FixTranslator {
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
         // Venues send executions of nothing at times.
-        let Some(fill) = self.fill(message, order, fields) else { return Vec::new() };
+        let Some(mut fill) = self.fill(message, order, fields) else { return Vec::new() };
         let missing = self.missing_before(order, &fill, fields);
         let chain = self.chains.chain(order);
         if chain.is_in_snapshot(&fill.exec_id) {
@@ -228,6 +228,8 @@ impl FixTranslator {
         // What is sent again may have been busted since.
         if chain.add_fill(reported(fields, &fill)) {
             chain.cum_qty = chain.cum_qty.max(fields.condition.cum_qty);
+        } else if PlantedBug::RenameRepeatedFill.is_planted() {
+            fill.exec_id = format!("{} again", fill.exec_id).into();
         }
         if fields.condition.state == OrdState::Filled {
             self.chains.end(order);
@@ -245,7 +247,8 @@ impl FixTranslator {
     }
 
     fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {
-        let quantity = fields.last_qty.filter(|quantity| quantity.is_positive())?;
+        let is_believed = |quantity: &Quantity| quantity.is_positive() || PlantedBug::BelieveEmptyFill.is_planted();
+        let quantity = fields.last_qty.filter(is_believed)?;
         let (fee, charges) = self.charges(message);
         Some(VenueFill {
             order,

@@ -27,6 +27,7 @@ use crate::dialect::{
 use crate::securities::symbol_question::ask_for_symbols;
 use crate::sessions::logon_fields::LogonSigner;
 use crate::sessions::session::SessionPlan;
+use crate::sessions::session_runtime::{SessionRuntime, SteppedNetwork};
 
 /// The file with the numbers of a session for market data alone.
 const PRICE_NUMBERS: &str = "prices.numbers";
@@ -252,6 +253,24 @@ impl VenueType for FixVenueType {
 
 /// The adapter of a venue, not connected yet.
 pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<FixAdapter, OpenVenueError> {
+    let runtime = SessionRuntime::threaded().map_err(|error| OpenVenueError(format!("no thread starts: {error}")))?;
+    open_on(settings, context, runtime)
+}
+
+/// The same, over a network that another program steps.
+pub fn open_stepped_adapter(
+    settings: &VenueSettings,
+    context: &VenueContext<'_>,
+    network: SteppedNetwork,
+) -> Result<FixAdapter, OpenVenueError> {
+    open_on(settings, context, SessionRuntime::Stepped(network))
+}
+
+fn open_on(
+    settings: &VenueSettings,
+    context: &VenueContext<'_>,
+    runtime: SessionRuntime,
+) -> Result<FixAdapter, OpenVenueError> {
     let refused = |key: &str, reason: String| OpenVenueError(format!("venues.{}.{key}: {reason}", settings.name()));
     let dialect = dialect(settings).map_err(|reason| refused("dialect", reason))?;
     if dialect.proof == DialectProof::Unproven {
@@ -277,7 +296,7 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
         prices: context.file(PRICE_NUMBERS),
         drop_copy: context.file("dropcopy.numbers"),
     };
-    FixAdapter::open(setup, &files, (context.clock)())
+    FixAdapter::open(setup, &files, runtime, (context.clock)())
         .map_err(|error| OpenVenueError(format!("{}: {error}", files.orders.display())))
 }
 

@@ -84,11 +84,17 @@ pub enum PlantedBug {
     RepeatBust,
     /// A trade that a venue corrects stays booked beside the new one.
     KeepCorrectedFill,
+    /// A fill that a FIX venue reports once more gets another id.
+    RenameRepeatedFill,
+    /// A FIX venue is told that reports need not come again before the journal has them.
+    ConfirmUndelivered,
+    /// An execution of nothing at a FIX venue counts as a fill.
+    BelieveEmptyFill,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 43] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -129,6 +135,9 @@ impl PlantedBug {
         Self::ForgetBust,
         Self::RepeatBust,
         Self::KeepCorrectedFill,
+        Self::RenameRepeatedFill,
+        Self::ConfirmUndelivered,
+        Self::BelieveEmptyFill,
     ];
 
     /// Whether the fault is switched on for this thread.

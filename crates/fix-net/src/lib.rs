@@ -18,5 +18,5 @@ pub use dictionary_cache::DictionaryCache;
 pub use durable_store::DurableStore;
 pub use session_directory::SessionDirectory;
 pub use session_queue::{NumbersError, SessionHandle, SessionQueue, SessionQueueFull, session_queue};
-pub use session_task::run_session;
-pub use stream::{SessionStream, TlsHandshake, TlsWrapper};
+pub use session_task::{run_session, run_session_over};
+pub use stream::{SessionStream, StreamDialer, TlsHandshake, TlsWrapper};

@@ -5,13 +5,12 @@ use crate::connection::{handle_request, run_connection};
 use crate::durable_store::DurableStore;
 use crate::limits::{FINAL_FLUSH_SECONDS, HANDSHAKE_SECONDS};
 use crate::session_queue::{IncomingConnection, SessionQueue, SessionRequest};
-use crate::stream::{SessionStream, TlsWrapper, configure_stream};
+use crate::stream::{SessionStream, StreamDialer, TlsWrapper, tcp_dialer};
 use fix::{Application, ConnectionType, SessionEngine, SessionSettings};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -20,16 +19,27 @@ const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// Runs a session until `shutdown` becomes true; a peer that is logged on then is logged out first.
 pub async fn run_session<S: DurableStore, A: Application>(
+    conversation: SessionEngine<S, A>,
+    queue: SessionQueue,
+    secure: Option<TlsWrapper>,
+    clock: SessionClock,
+    shutdown: watch::Receiver<bool>,
+) {
+    run_session_over(conversation, queue, tcp_dialer(secure), clock, shutdown).await;
+}
+
+/// As [`run_session`]; an initiator reaches its peer by that dialer, such as one of a simulated network.
+pub async fn run_session_over<S: DurableStore, A: Application>(
     mut conversation: SessionEngine<S, A>,
     mut queue: SessionQueue,
-    secure: Option<TlsWrapper>,
+    dialer: StreamDialer,
     clock: SessionClock,
     mut shutdown: watch::Receiver<bool>,
 ) {
     let settings = conversation.session().settings().clone();
     let mut pause = Duration::ZERO;
     loop {
-        let line = connect_to_peer(settings.clone(), secure.clone(), &clock, pause);
+        let line = connect_to_peer(settings.clone(), dialer.clone(), &clock, pause);
         let call = next_connection(&mut conversation, &mut queue, line, &clock, &mut shutdown).await;
         let Some(call) = call else { return drain(&mut conversation, &mut queue, &clock) };
         conversation.application_mut().on_connected(call.peer);
@@ -99,7 +109,7 @@ async fn final_flush<S: DurableStore, A: Application>(conversation: &mut Session
 /// Connects, with retries. An acceptor never connects, and so waits for ever.
 async fn connect_to_peer(
     settings: Arc<SessionSettings>,
-    secure: Option<TlsWrapper>,
+    dialer: StreamDialer,
     clock: &SessionClock,
     mut pause: Duration,
 ) -> Box<dyn SessionStream> {
@@ -109,11 +119,7 @@ async fn connect_to_peer(
         while settings.schedule.period(clock.now()).is_none() {
             sleep(clock.until(settings.schedule.next_change(clock.now()))).await;
         }
-        let call = async {
-            let socket = TcpStream::connect((host.as_str(), *port)).await?;
-            configure_stream(socket, secure.as_ref(), Some(host)).await
-        };
-        match timeout(Duration::from_secs(HANDSHAKE_SECONDS), call).await {
+        match timeout(Duration::from_secs(HANDSHAKE_SECONDS), dialer(host, *port)).await {
             Ok(Ok(stream)) => return stream,
             Ok(Err(error)) => tracing::info!(session = %settings.id, %error, "connect failed; retrying"),
             Err(_) => tracing::info!(session = %settings.id, "connect timed out; retrying"),

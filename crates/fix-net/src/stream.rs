@@ -20,6 +20,20 @@ pub type TlsHandshake = Pin<Box<dyn Future<Output = io::Result<Box<dyn SessionSt
 /// Secures a socket; for an initiator with the host that it connects to.
 pub type TlsWrapper = Arc<dyn Fn(TcpStream, Option<&str>) -> TlsHandshake + Send + Sync>;
 
+/// Connects to a host and port.
+pub type StreamDialer = Arc<dyn Fn(&str, u16) -> TlsHandshake + Send + Sync>;
+
+/// Over TCP, secured where wanted.
+pub(crate) fn tcp_dialer(secure: Option<TlsWrapper>) -> StreamDialer {
+    Arc::new(move |host, port| {
+        let (host, secure) = (host.to_owned(), secure.clone());
+        Box::pin(async move {
+            let socket = TcpStream::connect((host.as_str(), port)).await?;
+            configure_stream(socket, secure.as_ref(), Some(&host)).await
+        })
+    })
+}
+
 pub(crate) async fn configure_stream(
     socket: TcpStream,
     secure: Option<&TlsWrapper>,

@@ -11,6 +11,7 @@ mod faulty_lines;
 mod fix_sessions;
 mod http_clients;
 mod invariants;
+mod lab_venue;
 mod market;
 mod network;
 mod pace;

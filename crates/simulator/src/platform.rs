@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use access::{Access, AccessSettings, UserStore};
-use adapters::simulated::{SimulatedVenueSettings, VenueControls, newest_order};
-use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
+use adapters::simulated::{VenueControls, newest_order};
 use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
@@ -25,7 +24,9 @@ use crate::clock::{NOON, SimulatedClock};
 use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settings};
 use crate::http_clients::{HttpPort, HttpPortParts};
+use crate::lab_venue::Switchboard;
 use crate::market::Market;
+use crate::market::open_venue::OpenVenue;
 use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::read_model::SimulatedReadModel;
 use crate::releases::{EarlierFolder, RELEASES};
@@ -35,8 +36,6 @@ use crate::strategies::{SteppedHost, StrategyLog};
 
 /// How long an upgrade takes.
 const UPGRADE_SECONDS: i64 = 3_600;
-/// A small one, so that every run compacts the venue's ledger many times.
-const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
 
 const INSTANCE: InstanceId = InstanceId(*b"simulated system");
 const SNAPSHOT_EVERY_INPUTS: u64 = 150;
@@ -66,6 +65,8 @@ pub(crate) struct Machine {
     pub(crate) day_end: Option<Timestamp>,
     pub(crate) seed: u64,
     pub(crate) traits: SeedTraits,
+    /// Where calls of the FIX adapter arrive.
+    pub(crate) switchboard: Switchboard,
     pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
 }
@@ -78,7 +79,9 @@ impl Machine {
         let earlier = traits.upgrade.map(|upgrade| EarlierFolder::open(release(upgrade.release), beside));
         let earlier = earlier.transpose()?.map(Arc::new);
         let instance = earlier.as_ref().map_or(INSTANCE, |earlier| earlier.instance);
-        let market = earlier.as_ref().map_or_else(|| Arc::new(Market::small_world()), |earlier| earlier.market.clone());
+        let market = earlier
+            .as_ref()
+            .map_or_else(|| Arc::new(Market::small_world(traits.lab_venue)), |earlier| earlier.market.clone());
         let (start, day_end) = beginning(earlier.as_deref(), &traits);
         let clock = SimulatedClock::new(start);
         let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;
@@ -100,6 +103,7 @@ impl Machine {
             day_end,
             seed: plan.seed,
             traits,
+            switchboard: Switchboard::default(),
             has_late_requests: plan.has_late_requests,
             segment_bytes: plan.segment_bytes,
         };
@@ -175,12 +179,6 @@ pub(crate) struct Platform {
     startup: VecDeque<Command>,
     asked: Option<ReplyReceiver>,
     _lock: DataDirLock,
-}
-
-/// A venue with its adapter.
-struct OpenVenue {
-    host: AdapterHost,
-    controls: VenueControls,
 }
 
 /// What recovery found.
@@ -315,7 +313,12 @@ impl Platform {
     }
 
     pub(crate) fn controls(&self, venue: usize) -> Option<&VenueControls> {
-        self.venues.get(venue).map(|open| &open.controls)
+        self.venues.get(venue)?.controls()
+    }
+
+    /// The sessions of a FIX adapter have their turn; whether its host has something to deliver then.
+    pub(crate) fn step_adapter_sessions(&mut self, now: i64) -> bool {
+        self.venues.iter_mut().filter_map(|venue| venue.step_sessions(now).then_some(())).count() > 0
     }
 
     /// Tells the engine what comes next at a start; opens the venue after the last. Whether the venue was opened now.
@@ -341,7 +344,8 @@ impl Platform {
     }
 
     fn open_venues(&mut self) -> Result<(), String> {
-        self.venues = (0..VENUE_COUNT).map(|venue| self.open_venue(venue)).collect::<Result<_, _>>()?;
+        self.venues =
+            (0..VENUE_COUNT).map(|venue| OpenVenue::open(&self.machine, &self.bus, venue)).collect::<Result<_, _>>()?;
         Ok(())
     }
 
@@ -359,23 +363,6 @@ impl Platform {
         let parts = FixPortParts { bus, ledger, access: access.clone(), clock: clock.clone() };
         self.fix = Some(FixPort::open(parts, fix_sessions)?);
         Ok(())
-    }
-
-    fn open_venue(&self, venue: usize) -> Result<OpenVenue, String> {
-        let machine = &self.machine;
-        let folder = machine.folder.join("venues");
-        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let settings = SimulatedVenueSettings {
-            ledger: machine.ledger(venue),
-            venue: machine.market.venue(venue, machine.seed, machine.has_late_requests, &machine.traits),
-            compact_at_bytes: LEDGER_COMPACT_BYTES,
-        };
-        let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
-            .map_err(|error| machine.text(&error))?;
-        let controls = adapter.controls();
-        let name = machine.market.adapter(venue).clone();
-        let host = AdapterHost::attach(name, Box::new(adapter), self.inbox.clone(), VenueBackoff::default());
-        Ok(OpenVenue { host: host.map_err(|error| format!("{error:?}"))?, controls })
     }
 
     pub(crate) fn is_started(&self) -> bool {

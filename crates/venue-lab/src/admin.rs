@@ -156,6 +156,7 @@ fn encode_trade(trade: &AccountTrade, account: &str) -> Value {
         "account": account,
         "symbol": trade.symbol,
         "tradeId": trade.trade_id.to_string(),
+        "executionId": trade.execution_id.to_string(),
         "orderId": trade.order_id.to_string(),
         "price": trade.price.to_string(),
         "quantity": trade.quantity.to_string(),

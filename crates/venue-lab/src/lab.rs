@@ -29,6 +29,7 @@ use crate::config::{LabConfig, TlsUse};
 use crate::faults::LabFaults;
 use crate::faults::fault_request::FaultRequest;
 use crate::fix_face::{self, FixFaceConfig, FixFaceState};
+use crate::lab_clock::LabClock;
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::listener::tls;
 use crate::listener::tls_listener::{PeerAddress, TlsListener};
@@ -36,9 +37,9 @@ use crate::sequencer::{self, ExchangeHandle};
 use crate::sessions::Sessions;
 use crate::{admin, keys};
 
-const LEDGER_FILE: &str = "ledger";
+pub(crate) const LEDGER_FILE: &str = "ledger";
 /// The folder of the generic FIX sessions.
-const FIX_FOLDER: &str = "fix";
+pub(crate) const FIX_FOLDER: &str = "fix";
 /// How long requests in progress may take after a stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -144,6 +145,7 @@ impl RunningLab {
             faults: faults.clone(),
             sessions: sessions.clone(),
             markets: symbols,
+            clock: LabClock::default(),
         };
         let fix_folder = folder.join(FIX_FOLDER);
         fs::create_dir_all(&fix_folder).map_err(|error| LabError::Io("make the folder fix".to_owned(), error))?;
@@ -348,6 +350,6 @@ async fn accept_connections<F: Future<Output = io::Result<()>> + Send + 'static>
 }
 
 /// Every symbol and its market.
-fn market_indexes(config: &LabConfig) -> Arc<BTreeMap<String, usize>> {
+pub(crate) fn market_indexes(config: &LabConfig) -> Arc<BTreeMap<String, usize>> {
     Arc::new(config.setup.symbols.iter().zip(0..).map(|(rules, market)| (rules.name.clone(), market)).collect())
 }

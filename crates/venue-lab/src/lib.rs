@@ -14,14 +14,18 @@ mod faults;
 mod fix_face;
 mod keys;
 mod lab;
+mod lab_clock;
 mod ledger;
 mod publisher;
 mod sequencer;
 mod sessions;
 mod signature;
+mod stepped_lab;
 
 pub use certify::{Certificate, CertifyRequest, certify};
 pub use config::LabConfig;
 pub use config::config_error::LabConfigError;
 pub use lab::{LabError, RunningLab};
+pub use lab_clock::LabClock;
 pub use ledger::LedgerError;
+pub use stepped_lab::SteppedLab;

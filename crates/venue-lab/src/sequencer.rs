@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use storage::StorageError;
 use tokio::sync::oneshot;
 
 use crate::exchange::{Applied, SpotCommand, SpotExchange, SpotReject};
+use crate::lab_clock::LabClock;
 use crate::ledger::SpotLedger;
 use crate::publisher::{EventPublisher, VenueEvents};
 
@@ -60,11 +61,11 @@ pub(crate) struct ExchangeThread {
     inbox: Receiver<ExchangeRequest>,
     events: Arc<EventPublisher>,
     outgoing: Vec<Outgoing>,
+    clock: LabClock,
 }
 
 pub(crate) fn now_micros() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    LabClock::default().micros()
 }
 
 /// The thread of the exchange: its handle, its result, and a signal that fires when it ends.
@@ -72,10 +73,7 @@ type Started = (ExchangeHandle, JoinHandle<Result<(), StorageError>>, oneshot::R
 
 /// Starts the thread. It ends with `Ok` once every handle is dropped, and with the error where the disk fails.
 pub(crate) fn start(exchange: SpotExchange, ledger: SpotLedger) -> Started {
-    let (sender, inbox) = crossbeam_channel::bounded(INBOX_MAX);
-    let events = Arc::new(EventPublisher::default());
-    let handle = ExchangeHandle { inbox: sender, events: events.clone() };
-    let mut sequencer = ExchangeThread { exchange, ledger, inbox, events, outgoing: Vec::new() };
+    let (handle, mut sequencer) = by_hand(exchange, ledger, LabClock::default());
     let (ended, has_ended) = oneshot::channel::<()>();
     let run = move || {
         // Dropped however the thread ends, which is the signal.
@@ -86,7 +84,33 @@ pub(crate) fn start(exchange: SpotExchange, ledger: SpotLedger) -> Started {
     (handle, thread.expect("a thread can be started"), has_ended)
 }
 
+/// Without a thread: whoever has it takes each step.
+pub(crate) fn by_hand(exchange: SpotExchange, ledger: SpotLedger, clock: LabClock) -> (ExchangeHandle, ExchangeThread) {
+    let (sender, inbox) = crossbeam_channel::bounded(INBOX_MAX);
+    let events = Arc::new(EventPublisher::default());
+    let handle = ExchangeHandle { inbox: sender, events: events.clone() };
+    (handle, ExchangeThread { exchange, ledger, inbox, events, outgoing: Vec::new(), clock })
+}
+
 impl ExchangeThread {
+    /// Everything that waits or is due, without waiting for more.
+    pub(crate) fn step(&mut self) -> Result<(), StorageError> {
+        while let Ok(request) = self.inbox.try_recv() {
+            self.handle_batch(request)?;
+        }
+        self.run_participants()?;
+        self.flush()
+    }
+
+    /// When the participants act next, in microseconds since 1970.
+    pub(crate) fn due_micros(&self) -> Option<i64> {
+        self.exchange.next_action().map(|(due, _)| due)
+    }
+
+    pub(crate) fn exchange(&self) -> &SpotExchange {
+        &self.exchange
+    }
+
     fn run(&mut self) -> Result<(), StorageError> {
         loop {
             match self.inbox.recv_timeout(self.wait()) {
@@ -106,7 +130,7 @@ impl ExchangeThread {
 
     /// The machine's clock, but never earlier than the last command.
     fn now(&self) -> i64 {
-        now_micros().max(self.exchange.now_micros)
+        self.clock.micros().max(self.exchange.now_micros)
     }
 
     fn handle_batch(&mut self, first: ExchangeRequest) -> Result<(), StorageError> {

@@ -15,6 +15,7 @@ use crate::requests::utc;
 use crate::securities::security_list::{SecurityList, SecurityListRow, SecurityListStep};
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::SessionPlan;
+use crate::sessions::session_runtime::SessionRuntime;
 use crate::sessions::side_session::{SideSession, SideSessionEvent};
 
 /// A venue that has not sent its list after this is given up.
@@ -53,8 +54,7 @@ fn scratch_file(plan: &SessionPlan) -> PathBuf {
 }
 
 fn ask(mut session: SideSession, mut list: SecurityList, clock: &AdapterClock) -> Result<Vec<ListedSymbol>, String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
+    let runtime = SessionRuntime::threaded().map_err(|error| error.to_string())?;
     let (wake, woken) = bounded(1);
     let (begun, mut problem) = (Instant::now(), "the venue did not answer".to_owned());
     let mut answer = None;

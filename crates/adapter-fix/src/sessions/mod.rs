@@ -4,6 +4,7 @@ pub(crate) mod logon_fields;
 pub(crate) mod number_store;
 pub(crate) mod request_rate;
 pub(crate) mod session;
+pub(crate) mod session_runtime;
 pub(crate) mod side_session;
 pub(crate) mod report_confirmation;
 pub(crate) mod drop_copy;

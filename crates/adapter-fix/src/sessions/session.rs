@@ -10,8 +10,7 @@ use fix::{
     FixCredentials, FixDecoder, FixMessage, FixSession, GatewaySettings, LogonDecision, LogonTicket, OutgoingMessage,
     SOH, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
 };
-use fix_net::{SessionClock, SessionHandle, TlsWrapper, run_session, session_queue};
-use tokio::runtime::Runtime;
+use fix_net::{SessionHandle, TlsWrapper, session_queue};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -19,6 +18,7 @@ use crate::dialect::{Dialect, SessionRole};
 use crate::requests::RequestKind;
 use crate::sessions::logon_fields::{DEFAULT_APPL_VER_ID, LogonFields, LogonSigner};
 use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::session_runtime::SessionRuntime;
 
 /// Messages of the venue that wait for the engine; beyond it nothing more is read.
 pub const INBOUND_MESSAGES_MAX: usize = 8_192;
@@ -74,7 +74,7 @@ pub(crate) struct VenueSession {
 
 impl VenueSession {
     pub(crate) fn start(
-        runtime: &Runtime,
+        runtime: &SessionRuntime,
         dialect: &Dialect,
         plan: &SessionPlan,
         attempt: usize,
@@ -97,7 +97,7 @@ impl VenueSession {
         let (handle, queue) = session_queue();
         let (stop, stopped) = watch::channel(false);
         let engine = SessionEngine::new(session, application);
-        let task = runtime.spawn(run_session(engine, queue, plan.tls.clone(), SessionClock::system(), stopped));
+        let task = runtime.spawn(engine, queue, plan.tls.clone(), stopped);
         Self { handle, inbound, is_paused, stop, task }
     }
 
@@ -119,12 +119,9 @@ impl VenueSession {
     }
 
     /// Logs out; what the venue still sent is returned.
-    pub(crate) fn end(self, runtime: &Runtime) -> Vec<Inbound> {
+    pub(crate) fn end(self, runtime: &SessionRuntime) -> Vec<Inbound> {
         self.stop.send_replace(true);
-        let mut task = self.task;
-        if runtime.block_on(async { tokio::time::timeout(LOGOUT_WAIT, &mut task).await }).is_err() {
-            task.abort();
-        }
+        runtime.finish(self.task, LOGOUT_WAIT);
         self.inbound.try_iter().collect()
     }
 }

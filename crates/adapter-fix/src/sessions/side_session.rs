@@ -4,11 +4,11 @@ use adapter_kit::reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
 use crossbeam_channel::Sender;
 use domain::Timestamp;
 use fix::OutgoingMessage;
-use tokio::runtime::Runtime;
 
 use crate::dialect::Dialect;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::{INBOUND_MESSAGES_MAX, Inbound, SessionPlan, VenueSession};
+use crate::sessions::session_runtime::SessionRuntime;
 
 /// How often incoming numbers that no report depends on are written.
 const CONFIRM_EVERY_SECONDS: i64 = 10;
@@ -71,14 +71,14 @@ impl SideSession {
 
     /// Keeps the line up while nothing can be delivered: what comes waits for the next `poll`. Where too much waits, nothing more is read
     /// and nothing is connected again.
-    pub(crate) fn look_after(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) {
+    pub(crate) fn look_after(&mut self, runtime: &SessionRuntime, wake: &Sender<()>, at: Timestamp) {
         if self.waiting.len() < INBOUND_MESSAGES_MAX {
             self.waiting = self.poll(runtime, wake, at);
         }
     }
 
     /// Connects where that is due, and takes what has come.
-    pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<SideSessionEvent> {
+    pub(crate) fn poll(&mut self, runtime: &SessionRuntime, wake: &Sender<()>, at: Timestamp) -> Vec<SideSessionEvent> {
         let mut events = std::mem::take(&mut self.waiting);
         if self.session.is_none() && at >= self.retry_at {
             self.begin(runtime, wake, at);
@@ -98,7 +98,7 @@ impl SideSession {
         events
     }
 
-    fn begin(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) {
+    fn begin(&mut self, runtime: &SessionRuntime, wake: &Sender<()>, at: Timestamp) {
         self.reconnect.on_attempt(at);
         let numbers = self.numbers.clone();
         let session = VenueSession::start(runtime, &self.dialect, &self.plan, self.attempts, numbers, wake.clone());
@@ -106,7 +106,7 @@ impl SideSession {
         self.session = Some((session, at));
     }
 
-    fn on_inbound(&mut self, inbound: Inbound, runtime: &Runtime, at: Timestamp) -> Option<SideSessionEvent> {
+    fn on_inbound(&mut self, inbound: Inbound, runtime: &SessionRuntime, at: Timestamp) -> Option<SideSessionEvent> {
         match inbound {
             Inbound::LoggedOn => {
                 self.is_up = true;
@@ -123,7 +123,7 @@ impl SideSession {
         }
     }
 
-    fn lose(&mut self, runtime: &Runtime, at: Timestamp) {
+    fn lose(&mut self, runtime: &SessionRuntime, at: Timestamp) {
         self.end(runtime);
         self.reconnect.on_failure(at);
         if let NextConnect::At(next) = self.reconnect.next(at) {
@@ -157,7 +157,7 @@ impl SideSession {
     }
 
     /// Logs out.
-    pub(crate) fn end(&mut self, runtime: &Runtime) {
+    pub(crate) fn end(&mut self, runtime: &SessionRuntime) {
         self.is_up = false;
         if let Some((session, _)) = self.session.take() {
             session.end(runtime);

@@ -47,7 +47,7 @@ impl VenueOnDisk {
     fn start(&self) -> SimulatedAdapter {
         let settings = SimulatedVenueSettings {
             ledger: self.folder.path().join("venue.ledger"),
-            venue: Market::small_world().venue(0, self.seed, false, &SeedTraits::of_seed(self.seed)),
+            venue: Market::small_world(None).venue(0, self.seed, false, &SeedTraits::of_seed(self.seed)),
             compact_at_bytes: COMPACT_AT_BYTES,
         };
         let mut venue = SimulatedAdapter::open_on(self.disk.shared(), settings, self.now)
@@ -83,7 +83,12 @@ impl VenueOnDisk {
 fn order(id: u64) -> Order {
     let kind = OrderKind::Limit { limit: "1".parse().unwrap() };
     let terms = OrderTerms { quantity: 1.into(), kind, tif: TimeInForce::Gtc };
-    Order { terms, security: SecurityId(1), adapter: Market::small_world().adapter(0).clone(), ..samples::order(id) }
+    Order {
+        terms,
+        security: SecurityId(1),
+        adapter: Market::small_world(None).adapter(0).clone(),
+        ..samples::order(id)
+    }
 }
 
 #[test]

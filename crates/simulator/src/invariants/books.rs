@@ -20,6 +20,8 @@ use venue_sim::record::ExecutionRevision;
 use venue_sim::{ClientOrder, VenueRecord};
 
 use crate::administrator::AdminRecords;
+use crate::invariants::lab_books;
+use crate::lab_venue::LabMachine;
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::platform::Machine;
 use crate::releases::ReplayedState;
@@ -275,8 +277,12 @@ pub(crate) struct VenueLeg {
 }
 
 impl VenueBooks {
-    pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
+    pub(crate) fn read(machine: &Machine, lab: Option<&LabMachine>) -> Result<Self, String> {
         let mut books = Self::default();
+        if let Some(lab) = lab {
+            books.venue = lab.venue;
+            lab_books::read(&lab.ledger(), &mut books)?;
+        }
         for venue in 0..VENUE_COUNT {
             books.venue = venue;
             let path = machine.ledger(venue);
@@ -325,6 +331,23 @@ impl VenueBooks {
             | VenueRecord::Opened { .. }
             | VenueRecord::Accounts(_)
             | VenueRecord::Compacted(_) => {}
+        }
+    }
+}
+
+/// As the lab tells it.
+impl VenueBooks {
+    pub(super) fn add_lab_order(&mut self, order: OrderId, quantity: Quantity, ended: Option<&'static str>) {
+        self.add_order(order, None, quantity);
+        if let Some(how) = ended {
+            self.end(order, how);
+        }
+    }
+
+    pub(super) fn add_lab_fill(&mut self, fill: VenueFill) {
+        let exec_id = fill.exec_id.clone();
+        if self.executions.insert((self.venue, exec_id.clone()), fill).is_some() {
+            self.repeated_executions.push(exec_id);
         }
     }
 }

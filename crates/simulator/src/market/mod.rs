@@ -1,6 +1,7 @@
 //! The market of a run: an exchange that is always open, three stocks, two accounts with cash, a simulated venue for each, a strategy.
 //! It is a small world of its own, or made from what the data folder of an earlier release has.
 
+pub(crate) mod open_venue;
 pub(crate) mod seed_traits;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ const STOCKS: [(u64, &str, i64); STOCK_COUNT] = [(1, "ALPHA", 1_000), (2, "BRAVO
 const ACCOUNTS: [u64; VENUE_COUNT] = [1, 2];
 const VENUES: [&str; VENUE_COUNT] = ["ALPHA", "BRAVO"];
 const ADAPTER_TYPE: &str = "SIMULATED";
+const FIX_ADAPTER_TYPE: &str = "FIX";
 /// The same for both, so that they give the same execution ids, as venues do that know nothing of each other.
 const VENUE_PREFIX: &str = "SIM";
 const STRATEGY: StrategyId = StrategyId(2);
@@ -45,6 +47,7 @@ pub(crate) struct Market {
     /// Where the orders of each go: to the venue of the same place.
     pub(crate) accounts: [AccountId; VENUE_COUNT],
     adapters: [AdapterName; VENUE_COUNT],
+    adapter_types: [Text; VENUE_COUNT],
     /// Of the ids that a venue gives.
     prefixes: [Text; VENUE_COUNT],
     pub(crate) strategy: StrategyRecord,
@@ -58,7 +61,8 @@ pub(crate) struct Stock {
 }
 
 impl Market {
-    pub(crate) fn small_world() -> Self {
+    pub(crate) fn small_world(lab_venue: Option<usize>) -> Self {
+        let adapter_type = |venue| if lab_venue == Some(venue) { FIX_ADAPTER_TYPE } else { ADAPTER_TYPE };
         let stock =
             |(id, symbol, opening): (u64, &str, i64)| Stock { security: Arc::new(samples::stock(id, symbol)), opening };
         Self {
@@ -66,7 +70,8 @@ impl Market {
             stocks: STOCKS.map(stock).into(),
             valued: vec![],
             accounts: ACCOUNTS.map(AccountId),
-            adapters: VENUES.map(|venue| AdapterName::new(ADAPTER_TYPE, Some(venue))),
+            adapters: std::array::from_fn(|venue| AdapterName::new(adapter_type(venue), Some(VENUES[venue]))),
+            adapter_types: std::array::from_fn(adapter_type).map(Into::into),
             prefixes: [VENUE_PREFIX; VENUE_COUNT].map(Into::into),
             strategy: StrategyRecord { id: STRATEGY, name: STRATEGY_NAME.into(), auto_activate: true },
         }
@@ -109,6 +114,7 @@ impl Market {
             valued,
             accounts: accounts.each_ref().map(|account| account.id),
             adapters: accounts.each_ref().map(|account| adapter_of(account)),
+            adapter_types: accounts.each_ref().map(|account| account.adapter_type.clone()),
             prefixes: accounts.each_ref().map(|account| prefix(account)),
             strategy: StrategyRecord::clone(strategy.ok_or("there is no strategy")?),
         })
@@ -120,6 +126,11 @@ impl Market {
 
     pub(crate) fn adapter(&self, venue: usize) -> &AdapterName {
         &self.adapters[venue]
+    }
+
+    /// The name of a venue in the configuration of the platform.
+    pub(crate) fn venue_name(&self, venue: usize) -> &'static str {
+        VENUES[venue]
     }
 
     /// The file name of a venue's ledger, as the server gives it.
@@ -156,9 +167,10 @@ impl Market {
     fn reference(&self) -> Vec<ReferenceChange> {
         let stocks = self.stocks.iter().map(|stock| ReferenceChange::Security(Security::clone(&stock.security)));
         let accounts = self.accounts.map(|id| {
-            let session_qualifier = Some(VENUES[self.venue_of(id)].into());
+            let venue = self.venue_of(id);
+            let (session_qualifier, adapter_type) = (Some(VENUES[venue].into()), self.adapter_types[venue].clone());
             let account = samples::account(id.0, &format!("account {id}"));
-            ReferenceChange::Account(Account { session_qualifier, ..account })
+            ReferenceChange::Account(Account { session_qualifier, adapter_type, ..account })
         });
         let exchange = ReferenceChange::Exchange(Exchange::clone(&self.exchange));
         let first = [exchange, ReferenceChange::Strategy(self.strategy.clone())];

@@ -25,6 +25,8 @@ const LEDGER_CUTS_ONE_IN: u32 = 4;
 const CANCEL_ON_DISCONNECT_ONE_IN: u32 = 4;
 /// In one of so many of the runs in which they can, venues bust and correct trades.
 const REVISIONS_ONE_IN: u32 = 2;
+/// In one of so many of the runs in which it can, a venue is the lab behind the FIX adapter.
+const LAB_ONE_IN: u32 = 4;
 /// In one of so many runs a day ends, so many seconds after the beginning.
 const DAY_END_ONE_IN: u32 = 5;
 const DAY_END_SECONDS: [i64; 2] = [40, 150];
@@ -48,6 +50,8 @@ pub(crate) struct SeedTraits {
     pub(crate) cancels_on_disconnect: bool,
     /// Venues bust and correct trades.
     pub(crate) has_revisions: bool,
+    /// The venue that is the lab, behind the FIX adapter; the others are simulated.
+    pub(crate) lab_venue: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,8 +83,18 @@ impl SeedTraits {
             has_ledger_cuts: SeededRng::new(seed, 944).one_in(LEDGER_CUTS_ONE_IN),
             cancels_on_disconnect: SeededRng::new(seed, 942).one_in(CANCEL_ON_DISCONNECT_ONE_IN),
             has_revisions: false,
+            lab_venue: None,
         };
-        Self { has_revisions: traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN), ..traits }
+        let has_revisions = traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN);
+        Self { has_revisions, lab_venue: traits.draw_lab(seed).filter(|_| !has_revisions), ..traits }
+    }
+
+    /// Not in an upgrade, whose accounts are at simulated venues, and not in the place of a venue that cancels and places anew.
+    fn draw_lab(&self, seed: u64) -> Option<usize> {
+        let mut rng = SeededRng::new(seed, 980);
+        let venue = usize::try_from(rng.below(VENUE_COUNT as u64)).unwrap_or(0);
+        let takes_part = rng.one_in(LAB_ONE_IN) && self.upgrade.is_none();
+        takes_part.then_some(if self.replacing_venue() == Some(venue) { 1 - venue } else { venue })
     }
 
     /// Not where orders are retired, whose trades are recorded by hand, nor where an order must have ended at an instant: a bust opens a

@@ -41,6 +41,12 @@ pub(crate) enum ClientInput {
     Closed,
 }
 
+impl NetworkConnection {
+    fn new(end: NetworkEnd) -> Self {
+        Self { end, to_platform: VecDeque::new(), to_client: VecDeque::new(), is_closed: false, is_dead: false }
+    }
+}
+
 impl ClientNetwork {
     /// Delays are drawn from this.
     pub(crate) fn new(rng: SeededRng) -> Self {
@@ -51,13 +57,7 @@ impl ClientNetwork {
     pub(crate) fn open(&mut self) -> NetworkEnd {
         self.close();
         let end = NetworkEnd::default();
-        self.connection = Some(NetworkConnection {
-            end: end.clone(),
-            to_platform: VecDeque::new(),
-            to_client: VecDeque::new(),
-            is_closed: false,
-            is_dead: false,
-        });
+        self.connection = Some(NetworkConnection::new(end.clone()));
         end
     }
 
@@ -68,6 +68,22 @@ impl ClientNetwork {
         {
             connection.end.end();
         }
+    }
+
+    /// A connection whose platform's end was made elsewhere; the one before is gone.
+    pub(crate) fn adopt(&mut self, end: NetworkEnd) {
+        self.close();
+        self.connection = Some(NetworkConnection::new(end));
+    }
+
+    /// The client closes behind what it has sent.
+    pub(crate) fn close_behind(&mut self, now: i64) {
+        self.send(now, vec![]);
+    }
+
+    /// Whether there is a connection on which nothing arrives any more.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.is_dead)
     }
 
     pub(crate) fn set_fault(&mut self, fault: ConnectionFault, until: i64) {
@@ -121,8 +137,10 @@ impl ClientNetwork {
         let under_way = connection.to_platform.len();
         while connection.to_platform.front().is_some_and(|(due, _)| *due <= now) {
             let (_, bytes) = connection.to_platform.pop_front().unwrap_or_default();
-            if !connection.is_dead {
-                connection.end.deliver(&bytes);
+            match &bytes[..] {
+                _ if connection.is_dead => {}
+                [] => connection.end.end(),
+                bytes => connection.end.deliver(bytes),
             }
         }
         connection.to_platform.len() != under_way

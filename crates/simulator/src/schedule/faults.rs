@@ -56,6 +56,20 @@ pub enum Fault {
         fault: VenueLineFault,
         seconds: i64,
     },
+    /// The connection between the FIX adapter and the lab.
+    LabLine {
+        fault: ConnectionFault,
+        seconds: i64,
+    },
+    /// The lab does wrong, by a name of its catalogue, at the next occasion or for a while.
+    Lab {
+        fault: LabFault,
+        seconds: i64,
+    },
+    /// The lab is killed, and is away for so long.
+    LabKilled {
+        seconds: i64,
+    },
     /// A venue takes back a trade of an order that has ended, or corrects its price.
     TradeRevised {
         venue: usize,
@@ -128,6 +142,21 @@ pub enum ConnectionFault {
     NotRead,
 }
 
+/// Faults of the venue lab that its FIX sessions have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabFault {
+    CancelOnly,
+    EventsShuffled,
+    FillAfterCancel,
+    FillsReplayed,
+    OddFills,
+    Strangers,
+    Contradiction,
+    GapFlags,
+    LogonBlocked,
+    NumbersReset,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VenueLineFault {
     Reject,
@@ -156,7 +185,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 45] = [
+    pub const KINDS: [&'static str; 59] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -202,6 +231,20 @@ impl Fault {
         "STOMP connection is slow",
         "STOMP client reads nothing",
         "STOMP port hangs",
+        "line to the lab is cut",
+        "line to the lab is half-open",
+        "line to the lab is slow",
+        "lab is killed",
+        "lab: cancel-only",
+        "lab: events-shuffled",
+        "lab: fill-after-cancel",
+        "lab: fills-replayed",
+        "lab: odd-fills",
+        "lab: strangers",
+        "lab: fix-contradiction",
+        "lab: fix-gap-flags",
+        "lab: fix-logon-blocked",
+        "lab: fix-numbers-reset",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -223,6 +266,11 @@ impl Fault {
             Self::ReadModelRolledBack { .. } => "read model rolled back",
             Self::ReadModelBadRow { .. } => "bad row of the read model",
             Self::Venue { fault, .. } => fault.kind(),
+            Self::LabLine { fault: ConnectionFault::Cut, .. } => "line to the lab is cut",
+            Self::LabLine { fault: ConnectionFault::HalfOpen, .. } => "line to the lab is half-open",
+            Self::LabLine { .. } => "line to the lab is slow",
+            Self::LabKilled { .. } => "lab is killed",
+            Self::Lab { fault, .. } => fault.kind(),
             Self::TradeRevised { is_correction: false, .. } => "venue busts a trade",
             Self::TradeRevised { is_correction: true, .. } => "venue corrects a trade",
             Self::Link { fault, .. } => fault.kind(),
@@ -241,6 +289,15 @@ impl Fault {
     pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {
         let (venue, draw) = (pick(rng, VENUE_COUNT), rng.next_u64());
         Self::TradeRevised { venue, draw, is_correction: rng.one_in(2) }
+    }
+
+    pub(super) fn draw_lab(rng: &mut SeededRng) -> Self {
+        let seconds = rng.between(1, 30);
+        match rng.below(8) {
+            0..=2 => Self::LabLine { fault: ConnectionFault::draw_fix(rng), seconds },
+            3 => Self::LabKilled { seconds },
+            _ => Self::Lab { fault: LabFault::draw(rng), seconds },
+        }
     }
 
     pub(super) fn draw(rng: &mut SeededRng) -> Self {
@@ -272,6 +329,50 @@ pub(super) fn operation(rng: &mut SeededRng, last: i64) -> u32 {
 
 fn pick(rng: &mut SeededRng, count: usize) -> usize {
     usize::try_from(rng.below(count as u64)).unwrap_or(0)
+}
+
+impl LabFault {
+    const ALL: [Self; 10] = [
+        Self::CancelOnly,
+        Self::EventsShuffled,
+        Self::FillAfterCancel,
+        Self::FillsReplayed,
+        Self::OddFills,
+        Self::Strangers,
+        Self::Contradiction,
+        Self::GapFlags,
+        Self::LogonBlocked,
+        Self::NumbersReset,
+    ];
+
+    /// As the lab calls it.
+    pub fn name(self) -> &'static str {
+        self.kind().trim_start_matches("lab: ")
+    }
+
+    /// Whether it lasts for a while; others strike once.
+    pub fn lasts(self) -> bool {
+        self == Self::CancelOnly
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::CancelOnly => "lab: cancel-only",
+            Self::EventsShuffled => "lab: events-shuffled",
+            Self::FillAfterCancel => "lab: fill-after-cancel",
+            Self::FillsReplayed => "lab: fills-replayed",
+            Self::OddFills => "lab: odd-fills",
+            Self::Strangers => "lab: strangers",
+            Self::Contradiction => "lab: fix-contradiction",
+            Self::GapFlags => "lab: fix-gap-flags",
+            Self::LogonBlocked => "lab: fix-logon-blocked",
+            Self::NumbersReset => "lab: fix-numbers-reset",
+        }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        *rng.pick(&Self::ALL).unwrap_or(&Self::CancelOnly)
+    }
 }
 
 impl LinkFault {

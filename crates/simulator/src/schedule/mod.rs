@@ -8,7 +8,7 @@ use std::fmt;
 use crate::market::seed_traits::SeedTraits;
 pub use crate::market::seed_traits::TRADERS;
 use faults::operation;
-pub use faults::{ConnectionFault, Fault, LinkFault, NewFile, VenueLineFault};
+pub use faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
@@ -52,6 +52,8 @@ const HALF_EVERY: i64 = 50 * SECOND;
 const LEDGER_CUT_EVERY: i64 = 100 * SECOND;
 /// On average a venue busts or corrects a trade so often, in runs in which they do.
 const REVISION_EVERY: i64 = 25 * SECOND;
+/// On average the lab or its line does wrong so often, in runs that have it.
+const LAB_FAULT_EVERY: i64 = 20 * SECOND;
 /// On average a trader reads over HTTP so often, in runs in which one uses it.
 const HTTP_READ_EVERY: i64 = 10 * SECOND;
 
@@ -140,6 +142,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_ledger_cuts(seed, length, &mut steps);
     draw_http_reads(seed, length, &mut steps);
     draw_revisions(seed, length, &mut steps);
+    draw_lab_faults(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -197,6 +200,14 @@ fn draw_revisions(seed: u64, length: i64, steps: &mut Vec<Step>) {
         let revises = |rng: &mut SeededRng| Happening::Fault(Fault::draw_revision(rng));
         fill(steps, &mut SeededRng::new(seed, 945), REVISION_EVERY, length, revises);
     }
+}
+
+/// Of the lab, its line and its machine. It has no simulated faults.
+fn draw_lab_faults(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    let Some(lab) = SeedTraits::of_seed(seed).lab_venue else { return };
+    steps.retain(|step| !matches!(step.what, Happening::Fault(Fault::Venue { venue, .. }) if venue == lab));
+    let fails = |rng: &mut SeededRng| Happening::Fault(Fault::draw_lab(rng));
+    fill(steps, &mut SeededRng::new(seed, 982), LAB_FAULT_EVERY, length, fails);
 }
 
 fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {

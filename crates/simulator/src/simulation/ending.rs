@@ -27,6 +27,7 @@ impl SimulatedRun {
         self.links.heal();
         self.heal_fix_connections();
         self.heal_stomp();
+        self.heal_lab();
         self.disconnect_fix_client(now + REST);
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };

@@ -86,6 +86,7 @@ impl SimulatedRun {
                     VenueLine { faulty_until: now + seconds * SECOND, faults: faults_of(fault, self.machine.seed) };
                 self.apply_venue_faults();
             }
+            Fault::LabLine { .. } | Fault::Lab { .. } | Fault::LabKilled { .. } => return self.inject_into_lab(fault),
             Fault::TradeRevised { venue, draw, is_correction: false } => self.revise(venue, TradeRevision::Bust(draw)),
             Fault::TradeRevised { venue, draw, is_correction: true } => {
                 self.revise(venue, TradeRevision::Correct(draw));

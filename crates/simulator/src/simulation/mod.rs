@@ -2,6 +2,7 @@
 
 mod ending;
 mod injection;
+mod lab;
 mod fix_traffic;
 mod http_traffic;
 mod stomp_traffic;
@@ -27,6 +28,7 @@ use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::{Evidence, same_state};
+use crate::lab_venue::LabMachine;
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::pace::Pace;
 use crate::platform::{Machine, MachinePlan, Platform};
@@ -125,6 +127,8 @@ struct SimulatedRun {
     bad_row: Option<u64>,
     replay_budget: ReplayBudget,
     venue_lines: [VenueLine; VENUE_COUNT],
+    /// Where a venue is the lab.
+    lab: Option<LabMachine>,
     links: Links,
     /// The bit that flipped and is not found or restored yet.
     flipped: Option<FlippedBit>,
@@ -172,6 +176,7 @@ impl SimulatedRun {
             bad_row: None,
             replay_budget: ReplayBudget::default(),
             venue_lines: std::array::from_fn(|_| VenueLine::working(plan.seed)),
+            lab: lab::machine_of(&machine, folder)?,
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),
@@ -201,6 +206,7 @@ impl SimulatedRun {
             self.end_faults()?;
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
             let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due()).min(self.http_due());
+            let next = next.min(self.lab_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -237,6 +243,9 @@ impl SimulatedRun {
         }
         if self.loop_at == due {
             return self.step_loop();
+        }
+        if self.lab_due() == due {
+            return self.step_lab();
         }
         if self.fix_due() == due {
             return self.step_fix();
@@ -376,6 +385,7 @@ impl SimulatedRun {
         let due = platform.step_venues(&mut count).map_err(|reason| broken("the adapter stopped", reason))?;
         self.pace.no_storm()?;
         self.venue_at = self.now() + due.clamp(MICRO, VENUE_SLEEP_MAX);
+        self.wake_lab();
         self.wake_loop();
         if self.machine.disk.is_cut() {
             return self.end_process("the power is gone", true);
@@ -418,7 +428,7 @@ impl SimulatedRun {
     fn check(&mut self, books: &JournalBooks, progress: &mut CheckProgress, is_final: bool) -> InvariantResult {
         let end = books.recovered.last_sequence;
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
-        let venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
+        let venue = VenueBooks::read(&self.machine, self.lab.as_ref()).map_err(unreadable)?;
         let evidence = Evidence {
             books,
             venue: &venue,

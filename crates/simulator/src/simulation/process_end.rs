@@ -38,6 +38,7 @@ impl SimulatedRun {
         self.platform = None;
         self.end_fix_connections(!power);
         self.end_stomp_connections(!power);
+        self.end_lab_connection(!power);
         self.receive_replies(false)?;
         if power {
             self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;

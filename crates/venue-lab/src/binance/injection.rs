@@ -10,8 +10,7 @@ use super::api::error::ApiError;
 use super::api::methods::ApiMethod;
 use super::api::security;
 use crate::exchange::{
-    CancelRequest, Canceled, NewSpotOrder, PreventionMode, SpotCommand, SpotExchange, SpotOrderType, SpotReject,
-    SpotSide, SpotStatus, SpotTimeInForce, Units,
+    CancelRequest, Canceled, NewSpotOrder, SpotCommand, SpotExchange, SpotReject, SpotStatus, Units, strange_orders,
 };
 use crate::faults::catalogue::Fault;
 use crate::sequencer::now_micros;
@@ -153,33 +152,7 @@ impl ApiCall<'_> {
     async fn strange_orders(&self) -> Result<[NewSpotOrder; 2], ApiError> {
         let symbol = self.symbol()?;
         let account = self.account;
-        let make = move |exchange: &SpotExchange| {
-            let market = exchange.market(&symbol)?;
-            let rules = &market.rules;
-            let low = Units(market.last.0 / 2 / rules.order_tick.0 * rules.order_tick.0);
-            // Twice the least notional at half the price, in steps.
-            let least = Units(rules.notional_min.0.saturating_mul(4)).over(market.last).unwrap_or(rules.quantity_min);
-            let steps = least.0.max(rules.quantity_min.0) / rules.order_step.0 + 1;
-            let order = NewSpotOrder {
-                account,
-                symbol: symbol.clone(),
-                side: SpotSide::Buy,
-                kind: SpotOrderType::Market,
-                time_in_force: SpotTimeInForce::Gtc,
-                quantity: Some(Units(steps * rules.order_step.0)),
-                quote_quantity: None,
-                price: None,
-                stop_price: None,
-                client_id: Some(format!("web_{}", market.next_order)),
-                prevention: PreventionMode::None,
-                strategy_id: None,
-                strategy_type: None,
-                has_unique_id: false,
-            };
-            let client_id = Some(format!("web_{}", market.next_order + 1));
-            let resting = NewSpotOrder { kind: SpotOrderType::Limit, price: Some(low), client_id, ..order.clone() };
-            Ok::<_, SpotReject>([order, resting])
-        };
+        let make = move |exchange: &SpotExchange| strange_orders(exchange, &symbol, account);
         Ok(self.state.exchange.query(make).await??)
     }
 }

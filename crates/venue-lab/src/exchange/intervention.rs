@@ -5,7 +5,7 @@ use venue_sim::book::BookTrade;
 
 use super::event::VenueEvent;
 use super::matching::PARTICIPANT_KEY;
-use super::order::{AccountIndex, NewSpotOrder, SpotOrder, SpotSide};
+use super::order::{AccountIndex, NewSpotOrder, PreventionMode, SpotOrder, SpotOrderType, SpotSide, SpotTimeInForce};
 use super::reject::{SpotReject, UNKNOWN_ORDER};
 use super::units::Units;
 use super::{Applied, OrderReference, Placed, SpotExchange};
@@ -100,4 +100,37 @@ impl SpotExchange {
             (balance.free >= fee).then(|| (fee, asset.clone()))
         })
     }
+}
+
+/// A market order and one that rests, as from the venue's own screen.
+pub(crate) fn strange_orders(
+    exchange: &SpotExchange,
+    symbol: &str,
+    account: AccountIndex,
+) -> Result<[NewSpotOrder; 2], SpotReject> {
+    let market = exchange.market(symbol)?;
+    let rules = &market.rules;
+    let low = Units(market.last.0 / 2 / rules.order_tick.0 * rules.order_tick.0);
+    // Twice the least notional at half the price, in steps.
+    let least = Units(rules.notional_min.0.saturating_mul(4)).over(market.last).unwrap_or(rules.quantity_min);
+    let steps = least.0.max(rules.quantity_min.0) / rules.order_step.0 + 1;
+    let order = NewSpotOrder {
+        account,
+        symbol: symbol.to_owned(),
+        side: SpotSide::Buy,
+        kind: SpotOrderType::Market,
+        time_in_force: SpotTimeInForce::Gtc,
+        quantity: Some(Units(steps * rules.order_step.0)),
+        quote_quantity: None,
+        price: None,
+        stop_price: None,
+        client_id: Some(format!("web_{}", market.next_order)),
+        prevention: PreventionMode::None,
+        strategy_id: None,
+        strategy_type: None,
+        has_unique_id: false,
+    };
+    let client_id = Some(format!("web_{}", market.next_order + 1));
+    let resting = NewSpotOrder { kind: SpotOrderType::Limit, price: Some(low), client_id, ..order.clone() };
+    Ok([order, resting])
 }

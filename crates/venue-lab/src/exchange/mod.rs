@@ -22,6 +22,7 @@ use venue_sim::ParticipantActivity;
 
 pub(crate) use account::{AccountRules, SpotAccount};
 pub(crate) use event::{ExecutionType, SpotExecution, VenueEvent};
+pub(crate) use intervention::strange_orders;
 pub(crate) use market::{AVERAGE_MINUTES, OpeningMarket, SpotMarket, SymbolRules};
 pub(crate) use order::{
     AccountIndex, AccountTrade, Amendment, CancelRestriction, NewSpotOrder, PreventedMatch, PreventionMode,

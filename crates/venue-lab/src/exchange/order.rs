@@ -211,6 +211,8 @@ pub(crate) struct AccountTrade {
     pub(crate) account: AccountIndex,
     pub(crate) symbol: String,
     pub(crate) trade_id: u64,
+    /// Of the report of it.
+    pub(crate) execution_id: u64,
     pub(crate) order_id: u64,
     pub(crate) price: Units,
     pub(crate) quantity: Units,

@@ -39,6 +39,8 @@ impl SpotExchange {
             account: order.account,
             symbol: order.symbol.clone(),
             trade_id: execution.trade_id,
+            // The report below gets it.
+            execution_id: self.markets[execution.market].next_execution,
             order_id: id,
             price: execution.price,
             quantity: execution.quantity,

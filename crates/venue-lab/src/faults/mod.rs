@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::faults::catalogue::Fault;
 use crate::faults::fault_request::FaultRequest;
 use crate::faults::fault_script::{Moment, ScriptLine};
-use crate::sequencer::now_micros;
+use crate::lab_clock::LabClock;
 
 const MICROS: i64 = 1_000_000;
 /// Injections that are listed; of more the oldest are dropped.
@@ -38,7 +38,7 @@ struct ArmedFault {
 }
 
 impl ArmedFault {
-    fn new(request: &FaultRequest) -> Result<Self, String> {
+    fn new(request: &FaultRequest, now: i64) -> Result<Self, String> {
         let fault = Fault::parse(&request.fault)?;
         if request.from == 0 || request.count == Some(0) || request.seconds == Some(0) {
             return Err("from, count, seconds: must be at least 1".to_owned());
@@ -54,7 +54,7 @@ impl ArmedFault {
             is_of_streams,
             from: request.from,
             left: request.count.or(if is_open { None } else { Some(1) }),
-            until_micros: request.seconds.map(|seconds| now_micros() + i64::from(seconds) * MICROS),
+            until_micros: request.seconds.map(|seconds| now + i64::from(seconds) * MICROS),
             seen: 0,
             choice: request.seed.map(|seed| SeededRng::new(seed, fault.number())),
         })
@@ -101,16 +101,21 @@ pub(crate) struct LabFaults {
     state: Mutex<FaultState>,
     /// Whether any is armed: a request looks for more than a dozen of them.
     has_armed: AtomicBool,
+    clock: LabClock,
 }
 
 impl LabFaults {
+    pub(crate) fn with_clock(clock: LabClock) -> Self {
+        Self { clock, ..Self::default() }
+    }
+
     fn state(&self) -> MutexGuard<'_, FaultState> {
         // Each change is one statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn arm(&self, request: &FaultRequest) -> Result<(), String> {
-        let armed = ArmedFault::new(request)?;
+        let armed = ArmedFault::new(request, self.clock.micros())?;
         let mut state = self.state();
         state.armed.push(armed);
         self.note_armed(&state);
@@ -121,7 +126,7 @@ impl LabFaults {
     pub(crate) fn add_script(&self, lines: Vec<ScriptLine>) -> Result<(), String> {
         let (now, later): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.moment == Moment::Now);
         for line in &later {
-            ArmedFault::new(&line.request)?;
+            ArmedFault::new(&line.request, self.clock.micros())?;
         }
         for line in now {
             self.arm(&line.request)?;
@@ -143,7 +148,7 @@ impl LabFaults {
     }
 
     pub(crate) fn list(&self) -> Value {
-        let now = now_micros();
+        let now = self.clock.micros();
         let state = self.state();
         let armed = state.armed.iter().filter(|armed| !armed.is_over(now)).map(|armed| {
             let seconds = armed.until_micros.map(|until| (until - now) / MICROS);
@@ -188,8 +193,9 @@ impl LabFaults {
         };
         let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut state.script).into_iter().partition(is_due);
         state.script = later;
+        let now = self.clock.micros();
         // They were checked when the script was added.
-        state.armed.extend(due.iter().filter_map(|line| ArmedFault::new(&line.request).ok()));
+        state.armed.extend(due.iter().filter_map(|line| ArmedFault::new(&line.request, now).ok()));
         self.note_armed(&state);
     }
 
@@ -207,7 +213,7 @@ impl LabFaults {
         if !self.has_armed.load(Ordering::Acquire) {
             return false;
         }
-        let now = now_micros();
+        let now = self.clock.micros();
         let mut state = self.state();
         let mut is_struck = false;
         for armed in state.armed.iter_mut().filter(|armed| armed.fault == fault && armed.is_of_streams == is_of_streams)
@@ -230,7 +236,7 @@ impl LabFaults {
         if !self.has_armed.load(Ordering::Acquire) {
             return false;
         }
-        let now = now_micros();
+        let now = self.clock.micros();
         self.state().armed.iter().any(|armed| armed.fault == fault && !armed.is_over(now))
     }
 

@@ -3,19 +3,21 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fix::{
     Application, BusinessRejectReason, DisconnectReason, FixMessage, LogonDecision, LogonTicket, OutgoingMessage,
     SessionSender, tag,
 };
+use tokio::time::Instant;
 
+use super::faults::report_faults::ReportFaults;
 use super::inbox::{KEPT_REPORTS_MAX, SessionInput};
 use super::market_data::{self, MarketDataRequests};
 use super::scope::SessionScope;
 use super::tags;
 use super::version::FixVersion;
-use crate::exchange::{ExecutionType, VenueEvent};
+use crate::exchange::{ExecutionType, SpotExecution, VenueEvent};
 use crate::faults::catalogue::Fault;
 use crate::publisher::{EventInterest, EventSubscription, VenueEvents};
 use crate::sequencer::Unavailable;
@@ -29,6 +31,7 @@ pub(crate) struct FixApplication {
     market_data: MarketDataRequests,
     /// Reports that no one was there for.
     kept: VecDeque<OutgoingMessage>,
+    faults: ReportFaults,
     sessions: Arc<Sessions>,
     peer: Option<IpAddr>,
     entry: Option<SessionEntry>,
@@ -45,6 +48,7 @@ impl FixApplication {
         };
         let events = scope.exchange.events.subscribe(EventInterest::account(scope.account), sink);
         Self {
+            faults: ReportFaults::new(scope.faults.clone()),
             scope,
             events,
             market_data: MarketDataRequests::default(),
@@ -64,6 +68,7 @@ impl FixApplication {
         match (message.msg_type(), scope.report.version) {
             (b"D", _) => {
                 scope.new_order(message)?;
+                scope.place_strange_orders(message)?;
                 if scope.faults.strikes(Fault::FixNumbersReset) {
                     scope.inbox.reset_numbers();
                 }
@@ -101,26 +106,30 @@ impl FixApplication {
             SessionInput::Message(message) => vec![*message],
             SessionInput::Snapshot(snapshot) => self.market_data.begin(&snapshot).into_iter().collect(),
             SessionInput::Events(events) => {
-                let mut messages: Vec<_> = events.iter().filter_map(|event| self.report_of(event)).collect();
+                let steps = events.iter().filter_map(|event| self.own_step(event)).cloned().collect();
+                // A session that nobody is logged on to gets the events too: it must not use up the faults of one that is.
+                let steps = if self.entry.is_some() { self.faults.strike(steps) } else { steps };
+                let mut messages: Vec<_> = steps.iter().map(|step| self.report_of(step)).collect();
                 messages.extend(self.market_data.on_events(&events));
                 messages
             }
         }
     }
 
-    fn report_of(&self, event: &VenueEvent) -> Option<OutgoingMessage> {
+    fn own_step<'a>(&self, event: &'a VenueEvent) -> Option<&'a SpotExecution> {
         match event {
-            VenueEvent::Execution(report) if report.order.account == self.scope.account => {
-                // A session that nobody is logged on to gets the events too: it must not use up the fault of one that is.
-                let is_struck = self.entry.is_some()
-                    && report.kind == ExecutionType::Canceled
-                    && self.scope.faults.strikes(Fault::FixContradiction);
-                Some(match is_struck {
-                    true => self.scope.report.execution(&report.contradictory()),
-                    false => self.scope.report.execution(report),
-                })
-            }
+            VenueEvent::Execution(step) if step.order.account == self.scope.account => Some(step),
             _ => None,
+        }
+    }
+
+    fn report_of(&self, step: &SpotExecution) -> OutgoingMessage {
+        let is_struck = self.entry.is_some()
+            && step.kind == ExecutionType::Canceled
+            && self.scope.faults.strikes(Fault::FixContradiction);
+        match is_struck {
+            true => self.scope.report.execution(&step.contradictory()),
+            false => self.scope.report.execution(step),
         }
     }
 
@@ -157,8 +166,8 @@ impl Application for FixApplication {
     fn on_logged_on(&mut self, line: &mut dyn SessionSender) {
         let away = self.scope.inbox.on_logged_on();
         // Made while no entry is there: a fault does not strike what happened before.
-        let reports: Vec<_> =
-            away.iter().flat_map(|events| events.iter()).filter_map(|event| self.report_of(event)).collect();
+        let steps = away.iter().flat_map(|events| events.iter()).filter_map(|event| self.own_step(event));
+        let reports: Vec<_> = steps.map(|step| self.report_of(step)).collect();
         self.kept.extend(reports);
         self.kept.drain(..self.kept.len().saturating_sub(KEPT_REPORTS_MAX));
         let peer = self.peer.unwrap_or(IpAddr::from([127, 0, 0, 1]));
@@ -199,6 +208,7 @@ impl Application for FixApplication {
 
     fn on_logged_out(&mut self) {
         self.entry = None;
+        self.faults.clear();
         self.scope.inbox.on_logged_out();
         self.market_data.clear();
         self.update_interest();

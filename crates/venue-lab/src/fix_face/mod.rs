@@ -1,7 +1,7 @@
 //! Generic FIX 4.4 and 4.2: sessions of accounts for orders and market data, and drop copies.
 
 mod application;
-mod fault_stream;
+mod faults;
 mod fields;
 mod inbox;
 mod market_data;
@@ -19,17 +19,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use fix::{Dictionary, FixSession, FixSettings, MemoryStore, SessionEngine, SessionId, SessionSettings};
-use fix_net::{Acceptor, DurableStore, SessionClock, SessionHandle, run_session, session_queue};
+use fix_net::{
+    Acceptor, CallerStream, DurableStore, LogonAuthenticator, SessionHandle, SessionStream, StreamAcceptor,
+    run_session, session_queue,
+};
 use storage::StorageError;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::exchange::AccountIndex;
 use crate::faults::LabFaults;
-use crate::sequencer::{ExchangeHandle, now_micros};
+use crate::lab_clock::LabClock;
+use crate::sequencer::ExchangeHandle;
 use crate::sessions::Sessions;
 use application::FixApplication;
+use faults::fault_stream;
 use inbox::SessionInbox;
 use reports::ReportScope;
 use scope::SessionScope;
@@ -70,6 +75,7 @@ pub(crate) struct FixFaceState {
     pub(crate) faults: Arc<LabFaults>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) markets: Arc<BTreeMap<String, usize>>,
+    pub(crate) clock: LabClock,
 }
 
 /// Starts the sessions of a face and accepts their clients until `stop` becomes true. Sessions whose messages come again keep them in
@@ -81,15 +87,51 @@ pub(crate) fn serve(
     listener: TcpListener,
     stop: &watch::Receiver<bool>,
 ) -> Result<Vec<JoinHandle<()>>, StorageError> {
+    let (accepted, mut tasks) = start_sessions(config, state, folder, stop)?;
+    tasks.push(tokio::spawn(
+        Acceptor::new(listener, accepted, Some(fault_stream::wrapper(&state.faults))).run(stop.clone()),
+    ));
+    Ok(tasks)
+}
+
+/// The same for connections that come from elsewhere than a port.
+pub(crate) fn serve_streams(
+    config: &FixFaceConfig,
+    state: &FixFaceState,
+    folder: &Path,
+    streams: mpsc::Receiver<CallerStream>,
+    stop: &watch::Receiver<bool>,
+) -> Result<(), StorageError> {
+    let (accepted, _) = start_sessions(config, state, folder, stop)?;
+    // As on the ports everybody may log on.
+    let everybody: LogonAuthenticator = Arc::new(|_, _, _| Box::pin(std::future::ready(None)));
+    tokio::spawn(StreamAcceptor::new(streams, accepted, everybody).run(stop.clone()));
+    Ok(())
+}
+
+/// A stream that the faults can reach.
+pub(crate) fn faulty(stream: Box<dyn SessionStream>, faults: &Arc<LabFaults>) -> Box<dyn SessionStream> {
+    fault_stream::wrap(stream, faults.clone())
+}
+
+/// Each session with its settings and handle, and the tasks of all.
+type StartedSessions = (Vec<(Arc<SessionSettings>, SessionHandle)>, Vec<JoinHandle<()>>);
+
+fn start_sessions(
+    config: &FixFaceConfig,
+    state: &FixFaceState,
+    folder: &Path,
+    stop: &watch::Receiver<bool>,
+) -> Result<StartedSessions, StorageError> {
     let dictionary = Arc::new(config.version.dictionary());
     // A reject of this run has no number of one before.
-    let rejects = Arc::new(AtomicU64::new(now_micros().unsigned_abs()));
+    let rejects = Arc::new(AtomicU64::new(state.clock.micros().unsigned_abs()));
     let mut tasks = Vec::new();
     let mut accepted = Vec::new();
     for session in &config.sessions {
         let settings = Arc::new(settings(config, session));
         let shared = (&dictionary, &rejects);
-        let now = SessionClock::system().now();
+        let now = state.clock.sessions().now();
         let (handle, task) = if config.resends {
             let path = SessionFile::path_of(folder, config.version.face(), &session.comp_id);
             start_session(&settings, session, state, shared, SessionFile::open(path, now)?, stop)
@@ -99,10 +141,7 @@ pub(crate) fn serve(
         accepted.push((settings, handle));
         tasks.push(task);
     }
-    tasks.push(tokio::spawn(
-        Acceptor::new(listener, accepted, Some(fault_stream::wrapper(&state.faults))).run(stop.clone()),
-    ));
-    Ok(tasks)
+    Ok((accepted, tasks))
 }
 
 fn start_session<S: DurableStore + Send + 'static>(
@@ -130,7 +169,7 @@ fn start_session<S: DurableStore + Send + 'static>(
         keeps_reports: settings.persist_messages,
         pending: Arc::default(),
     };
-    let clock = SessionClock::system();
+    let clock = state.clock.sessions();
     let engine = SessionEngine::new(
         FixSession::new(settings.clone(), Some(dictionary.clone()), store),
         FixApplication::new(Arc::new(scope), state.sessions.clone()),

@@ -98,6 +98,7 @@ impl SessionScope {
             Ok(CancelRequest { order, cancel_id, restriction: None })
         });
         match cancel {
+            Ok(cancel) if self.faults.strikes(Fault::FillAfterCancel) => self.fill_instead(request, cancel),
             Ok(cancel) => self.change(request, cancel.order.clone(), SpotCommand::Cancel(cancel)),
             Err(error) => self.refuse_change(&request, &error),
         }
@@ -139,7 +140,7 @@ impl SessionScope {
     }
 
     /// Executes a cancel or a replace; where it is rejected, the answer has the status of the order that was meant.
-    fn change(
+    pub(super) fn change(
         self: &Arc<Self>,
         request: RejectedCancel,
         order: OrderReference,
@@ -230,7 +231,7 @@ impl SessionScope {
 }
 
 /// Ended orders too; by the newest with the client's id.
-fn find(exchange: &SpotExchange, wanted: &OrderReference) -> Option<SpotOrder> {
+pub(super) fn find(exchange: &SpotExchange, wanted: &OrderReference) -> Option<SpotOrder> {
     let market = exchange.market(&wanted.symbol).ok()?;
     market.find_order(wanted.account, wanted.order_id, wanted.client_id.as_deref()).cloned()
 }

@@ -51,6 +51,10 @@ impl SessionScope {
 
     /// ExecID (17) of a reject.
     pub(crate) fn next_reject_id(&self) -> String {
-        format!("R{}", self.rejects.fetch_add(1, Ordering::Relaxed))
+        format!("R{}", self.next_reject_number())
+    }
+
+    pub(crate) fn next_reject_number(&self) -> u64 {
+        self.rejects.fetch_add(1, Ordering::Relaxed)
     }
 }

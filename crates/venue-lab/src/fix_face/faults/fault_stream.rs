@@ -8,7 +8,6 @@ use std::task::{Context, Poll, ready};
 use fix::SOH;
 use fix_net::{SessionStream, TlsWrapper};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use crate::faults::LabFaults;
 use crate::faults::catalogue::Fault;
@@ -16,8 +15,8 @@ use crate::faults::catalogue::Fault;
 /// GapFillFlag (123) and PossDupFlag (43).
 const FLAGS: [&[u8]; 2] = [b"123=Y", b"43=Y"];
 
-pub(super) struct FaultStream {
-    inner: TcpStream,
+pub(in crate::fix_face) struct FaultStream {
+    inner: Box<dyn SessionStream>,
     faults: Arc<LabFaults>,
     /// Changed bytes that the socket has not taken yet.
     changed: Vec<u8>,
@@ -26,13 +25,16 @@ pub(super) struct FaultStream {
 }
 
 /// Wraps the sockets of a face.
-pub(super) fn wrapper(faults: &Arc<LabFaults>) -> TlsWrapper {
+pub(in crate::fix_face) fn wrapper(faults: &Arc<LabFaults>) -> TlsWrapper {
     let faults = faults.clone();
     Arc::new(move |socket, _| {
-        let stream = FaultStream { inner: socket, faults: faults.clone(), changed: Vec::new(), is_within: false };
-        let stream: Box<dyn SessionStream> = Box::new(stream);
+        let stream = wrap(Box::new(socket), faults.clone());
         Box::pin(async move { Ok(stream) })
     })
+}
+
+pub(in crate::fix_face) fn wrap(inner: Box<dyn SessionStream>, faults: Arc<LabFaults>) -> Box<dyn SessionStream> {
+    Box::new(FaultStream { inner, faults, changed: Vec::new(), is_within: false })
 }
 
 impl FaultStream {

@@ -1,0 +1,67 @@
+//! The FIX adapter of the running process, on a runtime of one thread whose clock the simulator moves.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use adapter_fix::{FixAdapter, SteppedNetwork, open_stepped_adapter};
+use adapters::venue_type::VenueContext;
+use bus::Catalogue;
+use domain::AdapterName;
+use fix::UtcTimestamp;
+use fix_net::SessionClock;
+
+use super::lab_setup::venue_settings;
+use super::stepped_runtime::SteppedRuntime;
+use super::switchboard::Switchboard;
+use crate::clock::SimulatedClock;
+
+/// Of the data folder; client ids of requests are made with it.
+pub(super) const INSTANCE_NUMBER: u64 = 7;
+
+/// Its sessions, for the simulator to step.
+pub(crate) struct AdapterSessions {
+    runtime: SteppedRuntime,
+}
+
+impl AdapterSessions {
+    /// Everything that is ready or due by now has its turn.
+    pub(crate) fn step(&mut self, now: i64) {
+        self.runtime.step(now);
+    }
+}
+
+/// What the adapter needs of the process.
+pub(crate) struct AdapterParts<'a> {
+    pub(crate) name: &'a AdapterName,
+    pub(crate) venue: &'a str,
+    /// The folder of all venues' files.
+    pub(crate) folder: &'a Path,
+    pub(crate) clock: &'a SimulatedClock,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) switchboard: &'a Switchboard,
+}
+
+pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, AdapterSessions), String> {
+    let AdapterParts { name, venue, folder, clock, catalogue, switchboard } = parts;
+    let runtime = SteppedRuntime::new(clock.steady())?;
+    let wall = clock.clone();
+    let network = SteppedNetwork {
+        runtime: runtime.shared(),
+        // As outside: by the wall of the machine.
+        clock: SessionClock::new(move || UtcTimestamp::from_nanos(wall.wall())),
+        dialer: switchboard.dialer(),
+    };
+    let context = VenueContext {
+        instance: INSTANCE_NUMBER,
+        adapter: name.clone(),
+        folder,
+        clock: clock.shared(),
+        catalogue,
+        opening_quotes: &BTreeMap::new(),
+        last_prices: &BTreeMap::new(),
+        opening_cash: None,
+    };
+    let settings = venue_settings(venue, folder)?;
+    let adapter = open_stepped_adapter(&settings, &context, network).map_err(|error| error.to_string())?;
+    Ok((adapter, AdapterSessions { runtime }))
+}

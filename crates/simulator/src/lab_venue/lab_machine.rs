@@ -1,0 +1,192 @@
+//! The venue's machine: the lab on a disk of its own, and the network between it and the platform. It runs on while the platform does not, and
+//! is killed and started by itself.
+
+use std::path::{Path, PathBuf};
+
+use domain::SeededRng;
+use serde_json::Value;
+use venue_lab::{LabClock, LabConfig, SteppedLab};
+
+use super::lab_setup::lab_config;
+use super::stepped_runtime::SteppedRuntime;
+use super::switchboard::Switchboard;
+use crate::clock::SimulatedClock;
+use crate::market::Market;
+use crate::network::{ClientInput, ClientNetwork, NetworkEnd};
+use crate::schedule::{ConnectionFault, SECOND};
+
+/// Timers of its sessions are looked at so often.
+const IDLE: i64 = 250_000_000;
+
+pub(crate) struct LabMachine {
+    pub(crate) venue: usize,
+    config: LabConfig,
+    folder: PathBuf,
+    clock: SimulatedClock,
+    /// The venue's time at the beginning.
+    opened: i64,
+    pub(crate) switchboard: Switchboard,
+    network: ClientNetwork,
+    /// The lab's end of the connection.
+    connection: Option<NetworkEnd>,
+    /// None while it is down.
+    running: Option<RunningLab>,
+    start_at: i64,
+    /// As it was when it was killed.
+    ledger_before: Option<Value>,
+    turn_at: i64,
+}
+
+struct RunningLab {
+    lab: SteppedLab,
+    runtime: SteppedRuntime,
+}
+
+impl LabMachine {
+    pub(crate) fn new(
+        (venue, seed): (usize, u64),
+        market: &Market,
+        (folder, clock): (&Path, &SimulatedClock),
+        switchboard: Switchboard,
+    ) -> Result<Self, String> {
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let mut machine = Self {
+            venue,
+            config: lab_config(market, seed)?,
+            folder: folder.to_owned(),
+            clock: clock.clone(),
+            opened: clock.wall(),
+            switchboard,
+            network: ClientNetwork::new(SeededRng::new(seed, 981)),
+            connection: None,
+            running: None,
+            start_at: i64::MAX,
+            ledger_before: None,
+            turn_at: 0,
+        };
+        machine.start()?;
+        Ok(machine)
+    }
+
+    /// The exchange goes by a clock that nobody sets; its messages are stamped by one that is right where the platform's is.
+    fn start(&mut self) -> Result<(), String> {
+        let runtime = SteppedRuntime::new(self.clock.steady())?;
+        let (steady, wall, opened) = (self.clock.clone(), self.clock.clone(), self.opened);
+        let clock = LabClock::new(move || opened + steady.steady()).with_wall(move || wall.wall());
+        let opened = SteppedLab::open(&self.config, &self.folder, runtime.shared().handle(), clock);
+        let lab = opened.map_err(|error| error.to_string())?;
+        self.start_at = i64::MAX;
+        self.switchboard.set_down(false);
+        if let Some(before) = self.ledger_before.take()
+            && before != lab.ledger()
+        {
+            return Err("the lab's ledger is another one after a restart".to_owned());
+        }
+        self.running = Some(RunningLab { lab, runtime });
+        Ok(())
+    }
+
+    /// The lab is killed, and comes back after a while; where it is down that is no news.
+    pub(crate) fn kill(&mut self, now: i64, seconds: i64) {
+        let Some(running) = self.running.take() else { return };
+        self.ledger_before = Some(running.lab.ledger());
+        self.start_at = now + seconds * SECOND;
+        self.switchboard.set_down(true);
+        self.network.close();
+        self.connection = None;
+    }
+
+    /// Orders, trades and balances, as they are or were when it was killed.
+    pub(crate) fn ledger(&self) -> Value {
+        let running = self.running.as_ref().map(|running| running.lab.ledger());
+        running.or_else(|| self.ledger_before.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn set_line_fault(&mut self, fault: ConnectionFault, until: i64) {
+        self.network.set_fault(fault, until);
+    }
+
+    /// Where it is down nobody is there to do wrong.
+    pub(crate) fn arm(&self, fault: &str, seconds: Option<u32>) -> Result<(), String> {
+        self.running.as_ref().map_or(Ok(()), |running| running.lab.arm(fault, seconds))
+    }
+
+    /// Nothing goes wrong from now on, and it is there.
+    pub(crate) fn heal(&mut self, now: i64) {
+        self.network.heal();
+        match &self.running {
+            Some(running) => running.lab.disarm_all(),
+            None => self.start_at = now,
+        }
+    }
+
+    pub(crate) fn end_of_process(&mut self, now: i64, has_power: bool) {
+        // A call that the process made and nobody took is gone with it.
+        self.switchboard.take_call();
+        self.network.end_of_process(now, has_power);
+    }
+
+    pub(crate) fn wake(&mut self, at: i64) {
+        self.turn_at = self.turn_at.min(at);
+    }
+
+    pub(crate) fn due(&self) -> i64 {
+        self.turn_at.min(self.network.next_due()).min(self.start_at)
+    }
+
+    /// Bytes arrive at both ends.
+    pub(crate) fn deliver(&mut self, now: i64) -> Result<(), String> {
+        if now >= self.start_at {
+            self.start()?;
+        }
+        self.turn_at = now + IDLE;
+        self.network.deliver_to_platform(now);
+        for input in self.network.receive(now) {
+            match (input, &self.connection) {
+                (ClientInput::Bytes(bytes), Some(connection)) => connection.deliver(&bytes),
+                (ClientInput::Closed, Some(connection)) => {
+                    connection.end();
+                    self.connection = None;
+                }
+                (_, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The platform has had its turn: its calls are taken, and what it wrote is under way. The lab works, and what it wrote is under way.
+    pub(crate) fn step(&mut self, now: i64) -> Result<(), String> {
+        self.network.collect_from_platform(now);
+        self.take_call();
+        let Some(RunningLab { lab, runtime }) = &mut self.running else { return Ok(()) };
+        runtime.step(now);
+        lab.step().map_err(|error| error.to_string())?;
+        runtime.step(now);
+        let due = lab.due_nanos().map_or(i64::MAX, |due| due - self.opened);
+        self.turn_at = self.turn_at.min(due.max(now + 1));
+        if let Some(connection) = &self.connection {
+            let written = connection.take_written();
+            if !written.is_empty() {
+                self.network.send(now, written);
+            }
+            if connection.is_closed() {
+                self.connection = None;
+                self.network.close_behind(now);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_call(&mut self) {
+        let (Some(call), Some(running)) = (self.switchboard.take_call(), &self.running) else { return };
+        // The platform has left the one before; the lab is told, unless nothing arrives there.
+        if let Some(before) = self.connection.take().filter(|_| !self.network.is_dead()) {
+            before.end();
+        }
+        let end = NetworkEnd::default();
+        if running.lab.connect(Box::new(end.platform_end())) {
+            self.network.adopt(call);
+            self.connection = Some(end);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A venue behind a real adapter: the venue lab with its exchange, ledger and FIX sessions, and the FIX adapter of the running process, with
+//! a simulated network between them.
+
+mod adapter_sessions;
+mod lab_machine;
+mod lab_setup;
+mod stepped_runtime;
+mod switchboard;
+
+pub(crate) use adapter_sessions::{AdapterParts, AdapterSessions, open_adapter};
+pub(crate) use lab_machine::LabMachine;
+pub(crate) use switchboard::Switchboard;
