@@ -131,7 +131,7 @@ impl FixAdapter {
             rate: RequestRate::new(setup.dialect.throttle),
             numbers: SharedNumbers::open(&files.orders, requests::utc(now))?,
             prices: VenuePrices::open(&setup.price_source(&files.prices), now)?,
-            securities: VenueSecurities::new(&setup.dialect, now),
+            securities: VenueSecurities::new(&setup.dialect, setup.price_plan.is_some(), now),
             setup,
             session: None,
             attempts: 0,

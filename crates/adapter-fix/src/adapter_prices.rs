@@ -135,7 +135,9 @@ impl MarketFeed for FixAdapter {
             return SendOutcome::NotSent("venue-unlisted: the security is not in the reference data".into());
         };
         let Some(prices) = &mut self.prices else {
-            return SendOutcome::NotSent("the dialect has no market data".into());
+            return SendOutcome::NotSent(
+                "the dialect has no market data, or needs a session for it: marketDataPort".into(),
+            );
         };
         let request = prices.feed.subscribe(security, listed.symbol_at(&self.setup.venue));
         self.ask_for_prices(at, [request]);

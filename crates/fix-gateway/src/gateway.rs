@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::limits::STOP_SECONDS;
-use crate::session::{EventRouter, GatewayContext, LogonAttempt, LogonCredentials};
+use crate::session::{EventRouter, GatewayContext, LogonAttempt, LogonCredentials, PriceRouter};
 use crate::session_table::SessionTable;
 use crate::settings::FixSessionFile;
 use crate::translate::ExecIds;
@@ -50,6 +50,7 @@ impl Gateway {
         let clock = SessionClock::new(move || UtcTimestamp::from_nanos(clock().0))
             .with_wall(move || UtcTimestamp::from_nanos(wall().0));
         let context = GatewayContext {
+            price_router: PriceRouter::new(bus.feed.clone()),
             bus,
             access,
             clock,
@@ -97,6 +98,7 @@ impl Gateway {
         let context = &self.table.context;
         let router =
             tokio::spawn(context.event_router.clone().run(context.bus.feed.clone(), context.bus.catalogue.clone()));
+        let prices = tokio::spawn(context.price_router.clone().run());
         self.table.start();
         let accepting = tokio::spawn(accept(stopping));
         shutdown.await;
@@ -106,6 +108,7 @@ impl Gateway {
             tracing::warn!("FIX clients did not answer the Logout in time; connections are closed");
         }
         router.abort();
+        prices.abort();
     }
 }
 

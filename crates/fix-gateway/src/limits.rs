@@ -45,6 +45,23 @@ pub(crate) const ENDED_ORDERS_MAX: usize = 10_000;
 /// Ended orders that were placed before are not in a mass status.
 pub(crate) const ENDED_ORDERS_SECONDS: i64 = 48 * 3_600;
 
+/// Levels of a side that the platform's books can have; a request for more is refused.
+pub(crate) const BOOK_LEVELS_MAX: usize = 20;
+/// Securities of one Market Data Request (V); one more is Y with 281=2.
+pub(crate) const REQUESTED_SECURITIES_MAX: usize = 500;
+/// Bytes of MDReqID (262); a longer one is refused.
+pub(crate) const REQUEST_ID_BYTES_MAX: usize = 255;
+/// Price events that are queued for the price router; when it falls behind, sessions read the prices again.
+pub(crate) const PRICE_EVENTS_MAX: usize = 65_536;
+/// Trades of a security that wait for a session; of more the newest are told.
+pub(crate) const TRADES_WAITING_MAX: usize = 64;
+/// Securities whose prices a session sends before other sessions have their turn.
+pub(crate) const PRICES_PER_TURN: usize = 64;
+/// Securities of one part of a Security List (y).
+pub(crate) const LISTED_PER_PART: usize = 100;
+/// Security lists of one session that are being sent; one more is j with 380=4.
+pub(crate) const LISTS_SENDING_MAX: usize = 8;
+
 /// Lines that are queued for the message log; more are dropped and counted.
 pub(crate) const LOG_LINES_MAX: usize = 65_536;
 

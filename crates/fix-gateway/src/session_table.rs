@@ -16,10 +16,11 @@ use tokio::time::timeout;
 
 use crate::limits::STOP_SECONDS;
 use crate::session::{
-    Absent, GatewayApplication, GatewayContext, MessageLog, SessionStatus, Waits, run, unknown_names,
+    Absent, ClientConnection, GatewayApplication, GatewayContext, MarketDataApplication, MessageLog, SessionStatus,
+    Waits, run, unknown_names,
 };
 use crate::settings::FixSessionFile;
-use crate::store::{LedgerStore, SessionStore};
+use crate::store::{GatewayStore, LedgerStore, SessionStore, VolatileStore};
 
 /// Text (58) of the Logout of a session that is no longer in the file.
 const REMOVED_TEXT: &str = "the session was removed";
@@ -271,7 +272,10 @@ impl SessionTable {
         settings: &Arc<SessionSettings>,
         dictionary: Option<&Arc<Dictionary>>,
     ) -> Result<OpenSession, String> {
-        let store = self.store(&settings.id)?;
+        let store = match settings.gateway.market_data {
+            None => GatewayStore::Durable(self.store(&settings.id)?),
+            Some(_) => GatewayStore::Volatile(VolatileStore::new(self.context.clock.now())),
+        };
         let log = MessageLog::open(file.message_log_folder(settings).as_deref(), &settings.id);
         let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
         let (handle, queue) = session_queue();
@@ -303,16 +307,24 @@ impl SessionTable {
 
     fn serve(&self, session: OpenSession, stopping: watch::Receiver<bool>, runtime: &Handle) -> JoinHandle<()> {
         let OpenSession { status, dictionary, queue, log } = session;
-        let settings = status.settings.clone();
-        let (here, present) = watch::channel(false);
-        let waits = Waits::default();
-        if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
-            runtime.spawn(run(self.absent(&settings, waits.clone()), settings.gateway.clone(), present));
+        let (settings, clock) = (status.settings.clone(), self.context.clock.clone());
+        let client = ClientConnection::new(self.context.clone(), status.clone(), log);
+        match status.store.clone() {
+            GatewayStore::Durable(store) => {
+                let (waits, (here, present)) = (Waits::default(), watch::channel(false));
+                if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
+                    runtime.spawn(run(self.absent(&settings, waits.clone()), settings.gateway.clone(), present));
+                }
+                let application = GatewayApplication::new(client, store.clone(), here, waits);
+                let session = FixSession::new(settings, dictionary, LedgerStore(store));
+                runtime.spawn(run_session(SessionEngine::new(session, application), queue, None, clock, stopping))
+            }
+            GatewayStore::Volatile(store) => {
+                let session = FixSession::new(settings, dictionary, store);
+                let engine = SessionEngine::new(session, MarketDataApplication::new(client));
+                runtime.spawn(run_session(engine, queue, None, clock, stopping))
+            }
         }
-        let session = FixSession::new(settings, dictionary, LedgerStore(status.store.clone()));
-        let application = GatewayApplication::new(self.context.clone(), status, log, here, waits);
-        let clock = self.context.clock.clone();
-        runtime.spawn(run_session(SessionEngine::new(session, application), queue, None, clock, stopping))
     }
 
     fn absent(&self, settings: &SessionSettings, waits: Waits) -> Absent {

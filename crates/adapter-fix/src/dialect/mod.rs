@@ -3,6 +3,7 @@
 mod section;
 mod codes;
 mod logon_rules;
+mod market_rules;
 mod model;
 mod parse;
 mod security_rules;

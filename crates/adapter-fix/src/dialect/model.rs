@@ -371,6 +371,10 @@ pub struct MarketDataRules {
     pub aggregated: Option<bool>,
     /// Whether the numbers of a session for market data alone begin at 1 at each log-on: nothing of it is needed again.
     pub reset_on_logon: bool,
+    /// Prices and securities come over a session of their own alone.
+    pub own_session: bool,
+    /// QuoteCondition (276) of a price that may no longer be true.
+    pub stale_condition: Option<String>,
 }
 
 /// MDUpdateType (265).
@@ -395,4 +399,8 @@ pub struct SecurityListRules {
     pub lot_tag: Tag,
     pub min_quantity_tag: Tag,
     pub max_quantity_tag: Tag,
+    /// The list is subscribed to: it comes again, whole, when it has changed.
+    pub updates: bool,
+    /// Fields of the dialect on the request (x).
+    pub fields: Vec<(Tag, String)>,
 }

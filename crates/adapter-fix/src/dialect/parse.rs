@@ -7,18 +7,19 @@ use toml::de::DeTable;
 
 use super::codes::{ExecKind, OrdState};
 use super::logon_rules::logon;
+use super::market_rules::market_data;
 use super::model::{
-    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat,
-    IdRules, MarketDataRules, OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules,
-    SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
+    Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat, IdRules,
+    OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes,
+    Throttle, TifCodes, TypeCodes,
 };
 use super::section::{DialectError, Problems, Section, TAG_MAX, table};
 use super::security_rules::{security_list, security_status};
 
 /// Message types that we send.
-const REQUESTS: [&str; 7] = ["D", "F", "G", "H", "AF", "AD", "AN"];
+const REQUESTS: [&str; 8] = ["D", "F", "G", "H", "AF", "AD", "AN", "x"];
 /// Those that are about no order.
-const ACCOUNT_REQUESTS: [&str; 3] = ["AF", "AD", "AN"];
+const ACCOUNT_REQUESTS: [&str; 4] = ["AF", "AD", "AN", "x"];
 
 /// Fields of requests that follow from the order.
 const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
@@ -79,6 +80,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
     let session = session(&root.section("session", problems), problems);
     let recovery = recovery(&root.section("recovery", problems), version, &session, problems);
     let orders_section = root.section("orders", problems);
+    let fields = fields(root, problems);
     let dialect = Dialect {
         proof: root.choice("proof", &proofs, problems).unwrap_or(DialectProof::Unproven),
         description: root.text("description", problems).unwrap_or_default(),
@@ -86,13 +88,13 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         session,
         logon: logon(&root.section("logon", problems), version != FixVersion::Fix42, problems),
         ids: ids(&root.section("ids", problems), problems),
-        fields: fields(root, problems),
         omitted: omitted(root, problems),
         executions: executions(&root.section("executions", problems), version, problems),
         recovery,
         throttle: throttle(&root.section("throttle", problems), problems),
         market_data: market_data(&root.section("marketData", problems), problems),
-        security_list: security_list(&root.section("securityList", problems), version, problems),
+        security_list: security_list(&root.section("securityList", problems), (version, &fields), problems),
+        fields,
         security_status: security_status(root, problems),
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
@@ -299,7 +301,7 @@ fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Ext
     };
     let is_of_account = messages.iter().any(|message| ACCOUNT_REQUESTS.contains(&message.as_str()));
     if is_of_account && !matches!(value, FieldValue::Constant(_)) {
-        section.refuse::<()>("value", "AF, AD and AN are about no order: the value is a text", problems);
+        section.refuse::<()>("value", "AF, AD, AN and x are about no order: the value is a text", problems);
     }
     Some(ExtraField { messages, tag: tag?, value })
 }
@@ -456,17 +458,4 @@ fn throttle(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Thrott
     messages
         .zip(section.whole("seconds", 1..=86_400, problems))
         .map(|(messages, seconds)| Throttle { messages, seconds })
-}
-
-fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<MarketDataRules> {
-    section.check_keys(&["depth", "updates", "trades", "aggregated", "resetOnLogon"], problems);
-    let updates = [("full", BookUpdates::Full), ("incremental", BookUpdates::Incremental)];
-    let aggregated = section.keys().iter().any(|(key, _)| key == "aggregated");
-    section.is_present().then(|| MarketDataRules {
-        depth: section.whole("depth", 0..=10_000, problems).unwrap_or(0),
-        updates: section.choice("updates", &updates, problems).unwrap_or(BookUpdates::Incremental),
-        trades: section.flag("trades", true, problems),
-        aggregated: aggregated.then(|| section.flag("aggregated", true, problems)),
-        reset_on_logon: section.flag("resetOnLogon", true, problems),
-    })
 }

@@ -3,7 +3,7 @@
 use domain::report::ListingStatus;
 use fix::tag::Tag;
 
-use super::model::{FixVersion, SecurityListRules, SecurityStatusRules};
+use super::model::{ExtraField, FieldValue, FixVersion, SecurityListRules, SecurityStatusRules};
 use super::section::{Problems, Section, TAG_MAX, table};
 
 /// SecurityTradingStatus (326) of the standard, where it says whether orders are taken.
@@ -19,21 +19,32 @@ const STANDARD: &[(&str, ListingStatus)] = &[
 
 pub(super) fn security_list(
     section: &Section<'_>,
-    version: FixVersion,
+    (version, fields): (FixVersion, &[ExtraField]),
     problems: &mut Problems<'_>,
 ) -> Option<SecurityListRules> {
-    section.check_keys(&["tickTag", "lotTag", "minQuantityTag", "maxQuantityTag"], problems);
+    section.check_keys(&["tickTag", "lotTag", "minQuantityTag", "maxQuantityTag", "updates"], problems);
+    let updates = section.flag("updates", false, problems);
     let mut tag = |key, usual: Tag| section.whole(key, 1..=TAG_MAX, problems).unwrap_or(usual);
     let rules = SecurityListRules {
         tick_tag: tag("tickTag", 969),
         lot_tag: tag("lotTag", 561),
         min_quantity_tag: tag("minQuantityTag", 562),
         max_quantity_tag: tag("maxQuantityTag", 1140),
+        updates,
+        fields: fields.iter().filter_map(list_field).collect(),
     };
     if section.is_present() && version == FixVersion::Fix42 {
         return section.refuse("tickTag", "FIX.4.2 has no Security List Request", problems);
     }
     section.is_present().then_some(rules)
+}
+
+/// A field of the request for the list (x).
+fn list_field(field: &ExtraField) -> Option<(Tag, String)> {
+    match &field.value {
+        FieldValue::Constant(value) if field.messages.iter().any(|on| on == "x") => Some((field.tag, value.clone())),
+        _ => None,
+    }
 }
 
 /// It is asked for over the session that brings prices.

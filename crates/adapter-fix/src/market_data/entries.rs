@@ -45,6 +45,10 @@ pub struct MarketEntry {
     pub at: Option<Timestamp>,
     /// AggressorSide (2446).
     pub aggressor: Option<Side>,
+    /// QuoteCondition (276): several with blanks between.
+    pub condition: Option<String>,
+    /// Text (58).
+    pub text: Option<String>,
 }
 
 /// An entry of which nothing can be made.
@@ -101,6 +105,8 @@ fn entry(group: &[(Tag, &str)], sent: Option<UtcTimestamp>) -> Result<MarketEntr
             "2" => Some(Side::Sell),
             _ => None,
         }),
+        condition: text(276).map(str::to_owned),
+        text: text(58).map(str::to_owned),
     })
 }
 

@@ -8,7 +8,7 @@ use domain::command::MarketData;
 use domain::{OrderBook, Price, PriceGap, Quantity, SecurityId, StaleCause, Text, Tick, Timestamp, Trade};
 use fix::{FixMessage, OutgoingMessage};
 
-use super::entries::{EntryType, MarketEntry, entries_of};
+use super::entries::{EntryAction, EntryType, MarketEntry, entries_of};
 use super::entry_book::EntryBook;
 use crate::dialect::{BookUpdates, MarketDataRules};
 
@@ -55,6 +55,8 @@ struct Subscription {
     book: Option<EntryBook>,
     /// The best prices that were told last.
     best: Option<BestPrices>,
+    /// Why the venue takes its prices for old.
+    stale: Option<StaleCause>,
     known_trades: VecDeque<String>,
     restarts: u32,
     /// Changes that were applied since the last restart.
@@ -78,6 +80,7 @@ impl MarketDataFeed {
             request,
             book: None,
             best: None,
+            stale: None,
             known_trades: VecDeque::new(),
             restarts: 0,
             good_updates: 0,
@@ -153,8 +156,9 @@ impl MarketDataFeed {
             Ok(book) => {
                 let trades = self.trades(security, &entries, now);
                 let trades = if is_first { Vec::new() } else { trades };
+                let stale = self.stale_cause(&entries);
                 if let Some(subscription) = self.subscriptions.get_mut(&security) {
-                    subscription.book = Some(book);
+                    (subscription.book, subscription.stale) = (Some(book), stale);
                 }
                 self.published(security, trades, now)
             }
@@ -182,6 +186,7 @@ impl MarketDataFeed {
 
     fn refresh(&mut self, security: SecurityId, entries: &[MarketEntry], now: Timestamp) -> FeedStep {
         let trades = self.trades(security, entries, now);
+        let stale = self.stale_cause(entries);
         let Some(subscription) = self.subscriptions.get_mut(&security) else { return FeedStep::default() };
         let levels = levels_of(entries);
         if levels.is_empty() {
@@ -192,6 +197,10 @@ impl MarketDataFeed {
         match book.apply(&levels) {
             Ok(()) => {
                 subscription.note_good_update();
+                // What leaves the book says nothing of the rest.
+                if levels.iter().any(|level| level.action != EntryAction::Delete) {
+                    subscription.stale = stale;
+                }
                 self.published(security, trades, now)
             }
             Err(gap) => {
@@ -211,6 +220,12 @@ impl MarketDataFeed {
         let Some(book) = &subscription.book else { return unknown };
         let (bids, asks) = (book.bids(levels), book.asks(levels));
         let best = [&bids, &asks].map(|side| side.first().map(|level| (level.price, level.quantity)));
+        if let Some(cause) = subscription.stale {
+            // When they are live again they are told, also where they are the same.
+            subscription.best = None;
+            let gap = MarketData::Gap(PriceGap { security, feed, cause });
+            return FeedStep { prices: std::iter::once(gap).chain(unknown.prices).collect(), ..FeedStep::default() };
+        }
         let mut prices = Vec::new();
         if subscription.best != Some(best) {
             subscription.best = Some(best);
@@ -219,6 +234,18 @@ impl MarketDataFeed {
         prices.push(MarketData::Book(OrderBook { security, feed, at, bids, asks }));
         prices.extend(unknown.prices);
         FeedStep { prices, ..unknown }
+    }
+
+    /// Why the venue itself takes its prices for old, where it says so.
+    fn stale_cause(&self, entries: &[MarketEntry]) -> Option<StaleCause> {
+        let stale = self.rules.stale_condition.as_deref()?;
+        let is_stale = |entry: &&&MarketEntry| {
+            entry.condition.as_deref().is_some_and(|condition| condition.split(' ').any(|one| one == stale))
+        };
+        let levels = levels_of(entries);
+        let told = levels.iter().find(is_stale)?.text.as_deref().unwrap_or_default();
+        let named = StaleCause::ALL.into_iter().find(|cause| told.starts_with(cause.name()));
+        Some(named.unwrap_or(StaleCause::Disconnected))
     }
 
     /// Trades that were not told before.

@@ -40,9 +40,12 @@ pub(crate) struct PriceSource<'a> {
 }
 
 impl VenuePrices {
-    /// Nothing where the dialect has no market data.
+    /// Nothing where the dialect has no market data, or has it on a session that is not there.
     pub(crate) fn open(source: &PriceSource<'_>, now: Timestamp) -> io::Result<Option<Self>> {
         let Some(rules) = &source.dialect.market_data else { return Ok(None) };
+        if rules.own_session && source.own.is_none() {
+            return Ok(None);
+        }
         let own = match source.own {
             None => None,
             Some((plan, numbers)) => {

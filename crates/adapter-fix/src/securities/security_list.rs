@@ -59,6 +59,12 @@ impl SecurityList {
         self.rows = Some(Vec::new());
         let mut message = OutgoingMessage::new("x");
         message.field(320, self.request_id()).field(559, "4");
+        if self.rules.updates {
+            message.field(263, "1");
+        }
+        for (tag, value) in &self.rules.fields {
+            message.field(*tag, value);
+        }
         message
     }
 
@@ -85,14 +91,20 @@ impl SecurityList {
         }
     }
 
+    /// What else comes of it is of no use.
     fn refuse(&mut self, reason: &str) -> SecurityListStep {
         self.rows = None;
+        self.number += 1;
         SecurityListStep::Refused(reason.to_owned())
     }
 
     fn on_list(&mut self, message: &FixMessage<'_>) -> SecurityListStep {
-        if message.text(320) != Some(self.request_id().as_str()) || self.rows.is_none() {
+        if message.text(320) != Some(self.request_id().as_str()) {
             return SecurityListStep::Nothing;
+        }
+        if self.rules.updates {
+            // It comes again when it has changed.
+            self.rows.get_or_insert_default();
         }
         // SecurityRequestResult (560): 0 is a valid answer, and some venues leave it out.
         if let Some(result) = message.text(560).filter(|result| *result != "0") {

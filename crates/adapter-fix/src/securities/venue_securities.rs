@@ -20,8 +20,11 @@ pub(crate) struct VenueSecurities {
 }
 
 impl VenueSecurities {
-    /// Nothing where the dialect has neither.
-    pub(crate) fn new(dialect: &Dialect, now: Timestamp) -> Option<Self> {
+    /// Nothing where the dialect has neither, or has them on a session for market data that is not there.
+    pub(crate) fn new(dialect: &Dialect, has_price_session: bool, now: Timestamp) -> Option<Self> {
+        if dialect.market_data.as_ref().is_some_and(|rules| rules.own_session) && !has_price_session {
+            return None;
+        }
         let begun = now.seconds_since(Timestamp(0));
         let list = dialect.security_list.clone().map(|rules| SecurityList::new(rules, begun));
         let statuses = dialect.security_status.clone().map(|rules| SecurityStatuses::new(rules, begun));

@@ -187,6 +187,7 @@ fn gateway_of_none() -> GatewaySettings {
         max_cancels_per_second: None,
         pass_through: Vec::new(),
         drop_copy: None,
+        market_data: None,
     }
 }
 

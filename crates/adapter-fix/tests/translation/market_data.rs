@@ -18,6 +18,8 @@ fn rules() -> MarketDataRules {
         trades: true,
         aggregated: None,
         reset_on_logon: true,
+        own_session: false,
+        stale_condition: None,
     }
 }
 

@@ -5,33 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bus::{InboxError, QuotaClient};
-use domain::report::SessionState;
-use domain::{
-    AdapterName, Caller, Command, CommandEnvelope, Event, MessageOrigin, ReferenceData, Source, Text, Timestamp,
-};
+use domain::{Caller, Command, CommandEnvelope, Event, MessageOrigin, ReferenceData, Source, Timestamp};
 use fix::{
     Application, BusinessRejectReason, Direction, DisconnectReason, FixMessage, GatewaySettings, LogonDecision,
-    LogonTicket, MessageFault, OutgoingMessage, SendError, SeqNum, SessionRejectReason, SessionSender, SessionSettings,
-    tag,
+    LogonTicket, OutgoingMessage, SeqNum, SessionSender, SessionSettings, tag,
 };
 use fix_net::SessionHandle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::client_connection::ClientConnection;
 use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engine_unavailable};
-use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
-use super::logon::{LogonAttempt, LogonCredentials};
-use super::message_log::MessageLog;
+use super::credential_watch::CREDENTIALS_REVOKED;
 use super::questions::{Question, WantedAnswer};
 use super::rate_limiter::MessageRateLimiter;
 use super::reports::{
     ConfirmationStep, ReadConfirmation, ReportFeeder, ReportItem, ReportScope, ReportSource, ResumePoint, SessionWaker,
 };
-use super::session_status::SessionStatus;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
-use crate::session::GatewayContext;
 use crate::session::command_submission::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
-use crate::session::session_status::Principal;
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
     self, CommandClass, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho,
@@ -40,25 +32,18 @@ use crate::translate::{
 
 /// Text (58) of the answer to any message of a drop copy session.
 const DROP_COPY: &str = "this is a drop copy session: it takes no orders and no questions";
-
-/// The adapter type in session events of clients: topic `session.FIX`.
-const ADAPTER_TYPE: &str = "FIX";
+/// Text (58) of the answer to a request for prices or securities.
+const ORDER_SESSION: &str =
+    "this session takes orders: prices and securities are offered on a session with MarketData=Y";
 
 pub(crate) struct GatewayApplication {
-    context: Arc<GatewayContext>,
-    status: Arc<SessionStatus>,
-    comp_id: Text,
+    client: ClientConnection,
     store: SessionStore,
     order_rate: MessageRateLimiter,
     cancel_rate: MessageRateLimiter,
     /// The limits of this session, its user and its address.
     quota: Arc<QuotaClient>,
     is_blocked: Waits,
-    log: MessageLog,
-    peer: Option<IpAddr>,
-    principal: Option<Principal>,
-    /// `None` for credentials that are valid as long as the program runs.
-    credential_watch: Option<CredentialWatch>,
     /// `None` while no client is logged on.
     reports: Option<mpsc::Receiver<ReportItem>>,
     notified: Arc<AtomicBool>,
@@ -66,43 +51,33 @@ pub(crate) struct GatewayApplication {
     /// Questions in progress; dropped with the connection.
     questions: JoinSet<()>,
     logged_on_sender: watch::Sender<bool>,
-    /// Whether a session event was published: not before the Logon, because any peer can connect.
-    is_announced: bool,
 }
 
 impl GatewayApplication {
     pub(crate) fn new(
-        context: Arc<GatewayContext>,
-        status: Arc<SessionStatus>,
-        log: MessageLog,
+        client: ClientConnection,
+        store: SessionStore,
         logged_on_sender: watch::Sender<bool>,
         is_blocked: Waits,
     ) -> Self {
-        let rules = &status.settings.gateway;
+        let rules = &client.settings().gateway;
         Self {
-            quota: Arc::new(context.bus.inbox.quotas().session(None, None)),
+            quota: Arc::new(client.context.bus.inbox.quotas().session(None, None)),
             is_blocked,
             order_rate: MessageRateLimiter::new(rules.max_orders_per_second),
             cancel_rate: MessageRateLimiter::new(rules.max_cancels_per_second),
-            context,
-            comp_id: status.settings.id.target.as_str().into(),
-            store: status.store.clone(),
-            status,
-            log,
-            peer: None,
-            principal: None,
-            credential_watch: None,
+            client,
+            store,
             reports: None,
             notified: Arc::default(),
             read_confirmation: ReadConfirmation::default(),
             questions: JoinSet::new(),
             logged_on_sender,
-            is_announced: false,
         }
     }
 
     fn settings(&self) -> &Arc<SessionSettings> {
-        &self.status.settings
+        self.client.settings()
     }
 
     fn rules(&self) -> &GatewaySettings {
@@ -110,7 +85,7 @@ impl GatewayApplication {
     }
 
     fn handle(&self) -> &SessionHandle {
-        &self.status.handle
+        self.client.handle()
     }
 
     fn is_drop_copy(&self) -> bool {
@@ -120,7 +95,7 @@ impl GatewayApplication {
     fn scope(&self) -> ReportScope {
         match &self.rules().drop_copy {
             Some(rule) => ReportScope::Copies(Arc::new(rule.clone())),
-            None => ReportScope::Client(self.comp_id.clone()),
+            None => ReportScope::Client(self.client.comp_id.clone()),
         }
     }
 
@@ -129,21 +104,13 @@ impl GatewayApplication {
     }
 
     fn reference(&self) -> Arc<ReferenceData> {
-        self.context.bus.catalogue.current()
-    }
-
-    fn publish_session_state(&self, state: SessionState) {
-        let adapter = AdapterName::new(ADAPTER_TYPE, Some(&self.comp_id));
-        let command = Command::AnnounceSession { adapter, state };
-        if self.context.bus.inbox.command(CommandEnvelope { caller: Caller::platform(), command }).is_err() {
-            tracing::warn!(session = %self.comp_id, state = state.name(), "session state not published: engine inbox full");
-        }
+        self.client.reference()
     }
 
     /// Orders and modifications have one rate, cancels another that holds them back only far above what anybody needs.
     fn on_command(&mut self, class: CommandClass, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let is_cancel = matches!(class, CommandClass::Cancel | CommandClass::MassCancel);
-        if !is_cancel && self.context.bus.journal.is_stalled() {
+        if !is_cancel && self.client.context.bus.journal.is_stalled() {
             return self.submit(message, Err(journal_stalled()), line);
         }
         let rate = if is_cancel { &mut self.cancel_rate } else { &mut self.order_rate };
@@ -151,7 +118,7 @@ impl GatewayApplication {
             return self.on_rate_exceeded(class, message, line);
         }
         let reference = self.reference();
-        let strategy = self.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
+        let strategy = self.client.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
         let session = SessionTerms { reference: &reference, rules: self.rules(), strategy };
         let command = translate::command(class, message, &session);
         self.submit(message, command, line);
@@ -176,12 +143,6 @@ impl GatewayApplication {
         MessageRow::by_type(message.msg_type()).filter(|row| !row.is_extended || self.rules().extended_messages)
     }
 
-    /// A repeated field, whatever the session validates: an order with two quantities is not traded on one of them.
-    fn repeated_field(&self, message: &FixMessage<'_>) -> Option<MessageFault> {
-        let tag = self.context.dictionary.repeated_field(message)?;
-        Some(MessageFault::at(SessionRejectReason::TagAppearsTwice, tag))
-    }
-
     /// Submits a command to the engine with the number of its message, or rejects the message. The engine's answer
     /// comes with the reports.
     fn submit(
@@ -200,10 +161,12 @@ impl GatewayApplication {
 
     fn command(&self, command: Command, echo: &RequestEcho) -> Result<(), MessageReject> {
         let origin = MessageOrigin { poss_resend: echo.may_be_resent(), ..self.store.hold_for_command(echo.encode()) };
-        let user = self.principal.as_ref().and_then(|principal| principal.name.clone());
-        let rights = self.principal.as_ref().and_then(|principal| principal.rights.as_deref().cloned().map(Box::new));
-        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)), rights };
-        let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
+        let user = self.client.principal.as_ref().and_then(|principal| principal.name.clone());
+        let rights =
+            self.client.principal.as_ref().and_then(|principal| principal.rights.as_deref().cloned().map(Box::new));
+        let caller =
+            Caller { source: Source::Fix(self.client.comp_id.clone()), user, origin: Some(Box::new(origin)), rights };
+        let (house, pen, client) = (self.client.context.clone(), self.store.clone(), self.quota.clone());
         let envelope = CommandEnvelope { caller, command };
         match (CommandSubmission { context: house, store: pen, quota: client, envelope }).try_submit() {
             SubmissionResult::Submitted => Ok(()),
@@ -235,7 +198,8 @@ impl GatewayApplication {
         reject: &MessageReject,
         line: &mut dyn SessionSender,
     ) {
-        let exec_id = self.context.exec_ids.for_message(&self.settings().id.to_string(), self.store.message_key());
+        let exec_id =
+            self.client.context.exec_ids.for_message(&self.settings().id.to_string(), self.store.message_key());
         let reference = self.reference();
         let answering = ReplyContext {
             at: Timestamp(line.now().nanos()),
@@ -247,25 +211,16 @@ impl GatewayApplication {
         self.send(&answer, line);
     }
 
-    /// A message that cannot be answered at application level.
-    fn reject_invalid(&mut self, fault: MessageFault, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let mut reject = OutgoingMessage::default();
-        fault.reject(message, &mut reject);
-        self.send(&reject, line);
-    }
-
     /// An application message of an unsupported type, or without the id that its answer needs.
     fn business_reject(
-        &mut self,
+        &self,
         reason: BusinessRejectReason,
         text: Option<&str>,
         message: &FixMessage<'_>,
         line: &mut dyn SessionSender,
     ) {
-        let mut reject = OutgoingMessage::default();
-        reason.reject(message, text, &mut reject);
-        translate::refer_to(translate::text_field(message, field::CL_ORD_ID).as_deref(), &mut reject);
-        self.send(&reject, line);
+        let cl_ord_id = translate::text_field(message, field::CL_ORD_ID);
+        self.client.business_reject((reason, text), cl_ord_id.as_deref(), message, line);
     }
 
     fn on_question(&mut self, meaning: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
@@ -275,29 +230,19 @@ impl GatewayApplication {
             return self.business_reject(BusinessRejectReason::ApplicationNotAvailable, text, message, line);
         }
         let question = Question {
-            context: self.context.clone(),
+            context: self.client.context.clone(),
             handle: self.handle().clone(),
-            comp_id: self.comp_id.clone(),
+            comp_id: self.client.comp_id.clone(),
             id_seed: format!("{} {}", self.settings().id, self.store.message_key()),
             echo: RequestEcho::from_message(message),
             msg_seq_num: msg_seq_num(message),
-            wanted: WantedAnswer::from_message(message, meaning, &self.reference(), self.principal.as_ref()),
+            wanted: WantedAnswer::from_message(message, meaning, &self.reference(), self.client.principal.as_ref()),
         };
         self.questions.spawn(question.answer());
     }
 
-    /// Returns whether it was sent; the session ends a connection that fails.
-    fn send(&mut self, message: &OutgoingMessage, line: &mut dyn SessionSender) -> bool {
-        match line.send(message) {
-            Ok(_) => true,
-            Err(SendError::NotLoggedOn) => false,
-            Err(SendError::Store(error)) => {
-                tracing::error!(session = %self.comp_id, %error, "session store failed: message not sent, client logged out");
-                // Reports that were not sent follow after the next Logon.
-                let _ = self.handle().log_out(Some(error.to_string()));
-                false
-            }
-        }
+    fn send(&self, message: &OutgoingMessage, line: &mut dyn SessionSender) -> bool {
+        self.client.send(message, line)
     }
 
     fn send_report(&mut self, news: ReportItem, line: &mut dyn SessionSender) -> bool {
@@ -306,7 +251,7 @@ impl GatewayApplication {
             ReportItem::PossResend(source) => self.send_order_event(&source, true, line),
             ReportItem::OrderState { sequence, order, missed } => {
                 let occasion = self.settings().id.to_string();
-                let exec_id = self.context.exec_ids.for_state(&occasion, sequence, order.id.0);
+                let exec_id = self.client.context.exec_ids.for_state(&occasion, sequence, order.id.0);
                 let at = Timestamp(line.now().nanos());
                 let reference = self.reference();
                 let mut report = translate::order_state_report(&order, missed.as_deref(), at, &reference, &exec_id);
@@ -341,13 +286,14 @@ impl GatewayApplication {
         let mut report = match &published.event {
             Event::OrderStatus(status) => {
                 let Some(view) = &status.client else { return true };
-                let ids = ReportIds::for_status(self.context.exec_ids, status, view, (published.sequence, *place));
+                let ids =
+                    ReportIds::for_status(self.client.context.exec_ids, status, view, (published.sequence, *place));
                 let encode = if self.is_drop_copy() { translate::copy_of_report } else { translate::report };
                 encode(status, view, &reference, profile, &ids)
             }
             Event::MassCancel(cancel) => translate::mass_cancel_accepted(cancel, at),
             Event::Refused(refused) => {
-                let exec_id = self.context.exec_ids.for_event(published.sequence, *place);
+                let exec_id = self.client.context.exec_ids.for_event(published.sequence, *place);
                 let answering = ReplyContext { at, reference: &reference, profile, exec_id: &exec_id };
                 translate::command_rejected(refused, &answering)
             }
@@ -368,30 +314,19 @@ impl GatewayApplication {
 
 impl Application for GatewayApplication {
     fn on_connected(&mut self, peer: Option<IpAddr>) {
-        self.peer = peer;
-        self.status.on_connected(peer);
+        self.client.on_connected(peer);
     }
 
     fn on_logon(&mut self, logon: &FixMessage<'_>, ticket: LogonTicket) -> LogonDecision {
-        let attempt = LogonAttempt::new_for(&self.status, self.context.access.clone(), self.peer);
-        let (credentials, handle) = (LogonCredentials::from_logon(logon), self.handle().clone());
-        let introduction = attempt.decide(credentials, self.status.clone());
-        tokio::spawn(async move {
-            let verdict = introduction.await;
-            // A session that accepts no more requests runs into the time-out of its Logon.
-            let _ = handle.decide(ticket, verdict());
-        });
+        self.client.decide_logon(logon, ticket);
         LogonDecision::Pending
     }
 
     fn on_logged_on(&mut self, _: &mut dyn SessionSender) {
-        self.principal = self.status.take_principal();
-        let user = self.principal.as_ref().and_then(|principal| principal.name.as_ref());
-        self.quota = Arc::new(self.quota.with_identity(self.context.bus.inbox.quotas(), user, self.peer));
-        let pass = self.principal.as_ref().and_then(|principal| principal.pass.clone());
-        self.credential_watch =
-            pass.map(|pass| CredentialWatch::start(self.context.access.clone(), pass, self.handle().clone()));
-        self.store.on_first_logon(self.context.bus.journal.durable());
+        self.client.on_authenticated();
+        let user = self.client.principal.as_ref().and_then(|principal| principal.name.as_ref());
+        self.quota = Arc::new(self.quota.with_identity(self.client.context.bus.inbox.quotas(), user, self.client.peer));
+        self.store.on_first_logon(self.client.context.bus.journal.durable());
         self.read_confirmation = ReadConfirmation::new(self.store.has_unconfirmed());
         let (begins_anew, read_before) = self.store.confirmed_position();
         let resume_point =
@@ -400,33 +335,32 @@ impl Application for GatewayApplication {
         self.reports = Some(waiting);
         let bell = SessionWaker { handle: self.handle().clone(), notified: self.notified.clone() };
         let feeder = ReportFeeder {
-            context: self.context.clone(),
-            comp_id: self.comp_id.clone(),
+            context: self.client.context.clone(),
+            comp_id: self.client.comp_id.clone(),
             scope: self.scope(),
             reports: news,
             waker: bell,
         };
         let catch_up_point = feeder.catch_up_point();
         tokio::spawn(feeder.run(catch_up_point, resume_point));
-        self.status.on_logged_on();
         self.logged_on_sender.send_replace(true);
-        self.is_announced = true;
-        self.publish_session_state(SessionState::Connected);
-        self.publish_session_state(SessionState::LoggedOn);
+        self.client.announce_logon();
     }
 
     fn on_message(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        if self.credential_watch.as_ref().is_some_and(CredentialWatch::is_revoked) {
+        if self.client.is_revoked() {
             return self.business_reject(BusinessRejectReason::NotAuthorized, Some(CREDENTIALS_REVOKED), message, line);
         }
         if self.is_drop_copy() {
             return self.business_reject(BusinessRejectReason::UnsupportedMessageType, Some(DROP_COPY), message, line);
         }
         let Some(row) = self.offered(message) else {
-            return self.business_reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
+            let text = translate::is_market_data_request(message.msg_type()).then_some(ORDER_SESSION);
+            return self.business_reject(BusinessRejectReason::UnsupportedMessageType, text, message, line);
         };
-        if let Some(fault) = self.repeated_field(message).or_else(|| row.fault_in(message)) {
-            return self.reject_invalid(fault, message, line);
+        if let Some(fault) = self.client.repeated_field(message).or_else(|| row.fault_in(message)) {
+            self.client.reject_invalid(fault, message, line);
+            return;
         }
         if row.needs_cl_ord_id() && translate::text_field(message, field::CL_ORD_ID).is_none() {
             let reason = BusinessRejectReason::ConditionallyRequiredFieldMissing;
@@ -465,32 +399,22 @@ impl Application for GatewayApplication {
     }
 
     fn on_logging_out(&mut self) {
-        self.status.on_logging_out();
-        self.publish_session_state(SessionState::Connected);
+        self.client.on_logging_out();
     }
 
     fn on_logged_out(&mut self) {
         self.reports = None;
         self.questions = JoinSet::new();
-        self.principal = None;
-        self.credential_watch = None;
+        self.client.on_logged_out();
         self.logged_on_sender.send_replace(false);
     }
 
     fn on_disconnected(&mut self, reason: &DisconnectReason) {
-        self.status.on_disconnected(reason.to_string());
-        if std::mem::take(&mut self.is_announced) {
-            self.publish_session_state(SessionState::Disconnected);
-        }
+        self.client.on_disconnected(reason);
     }
 
     fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
-        let now = self.context.clock.now();
-        match direction {
-            Direction::In => self.status.on_received(now),
-            Direction::Out => self.status.on_sent(now),
-        }
-        self.log.write(now, direction, frame);
+        self.client.on_frame(direction, frame);
     }
 }
 

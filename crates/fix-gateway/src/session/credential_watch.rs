@@ -97,7 +97,7 @@ mod tests {
             session: "S".into(),
             peer: None,
             expected: None,
-            is_drop_copy: false,
+            is_read_only: false,
         };
         let principal = attempt.authenticate(LogonCredentials::new(Some("robot"), Some(secret.text()))).await.unwrap();
         let pass = principal.pass.expect("a token gives a pass");

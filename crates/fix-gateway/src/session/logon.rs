@@ -45,8 +45,8 @@ pub(crate) struct LogonAttempt {
     pub(crate) peer: Option<IpAddr>,
     /// Credentials of the session file; none: those of the platform's users.
     pub(crate) expected: Option<fix::FixCredentials>,
-    /// It receives drop copies and trades nothing, so it needs no right to trade.
-    pub(crate) is_drop_copy: bool,
+    /// It receives drop copies or prices and trades nothing, so it needs no right to trade.
+    pub(crate) is_read_only: bool,
 }
 
 impl LogonAttempt {
@@ -55,8 +55,9 @@ impl LogonAttempt {
             fix::ConnectionType::Acceptor { credentials, .. } => credentials.clone(),
             fix::ConnectionType::Initiator { .. } => None,
         };
-        let is_drop_copy = status.settings.gateway.drop_copy.is_some();
-        Self { access, session: status.settings.id.to_string(), peer, expected, is_drop_copy }
+        let rules = &status.settings.gateway;
+        let is_read_only = rules.drop_copy.is_some() || rules.market_data.is_some();
+        Self { access, session: status.settings.id.to_string(), peer, expected, is_read_only }
     }
 
     /// Authenticates; the principal is set when the session applies the decision.
@@ -88,12 +89,12 @@ impl LogonAttempt {
                 .map(|(who, pass)| (who, Some(pass))),
         };
         let (identity, pass) = admitted.map_err(|denied| format!("{}: {denied}", denied.code()))?;
-        if identity.role == UserRole::Viewer && !self.is_drop_copy {
+        if identity.role == UserRole::Viewer && !self.is_read_only {
             let text = "a viewer may not trade";
             self.access.audit_refusal(&Actor { user: identity.name, request: visit }, "forbidden", text).await;
             return Err(format!("forbidden: {text}"));
         }
-        let may_use = |rights: &TradingRights| self.is_drop_copy || rights.allows_interface(TradingInterface::Fix);
+        let may_use = |rights: &TradingRights| self.is_read_only || rights.allows_interface(TradingInterface::Fix);
         if identity.rights.as_deref().is_some_and(|rights| !may_use(rights)) {
             let text = "this user may not trade over FIX";
             let actor = Actor { user: identity.name, request: visit };

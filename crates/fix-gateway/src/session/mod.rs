@@ -1,6 +1,8 @@
 //! One client session: logon, inbound messages, reports; and what all sessions share.
 
 mod application;
+mod client_connection;
+mod market_data;
 mod logon;
 mod credential_watch;
 mod rate_limiter;
@@ -22,8 +24,10 @@ use crate::translate::ExecIds;
 
 pub(crate) use application::GatewayApplication;
 pub(crate) use cancel_on_disconnect::{Absent, run};
+pub(crate) use client_connection::ClientConnection;
 pub(crate) use command_submission::Waits;
 pub(crate) use logon::{LogonAttempt, LogonCredentials};
+pub(crate) use market_data::{MarketDataApplication, PriceRouter};
 pub(crate) use message_log::MessageLog;
 pub(crate) use reports::{EventRouter, unknown_names};
 pub(crate) use session_status::SessionStatus;
@@ -35,6 +39,7 @@ pub(crate) struct GatewayContext {
     pub(crate) clock: SessionClock,
     pub(crate) exec_ids: ExecIds,
     pub(crate) event_router: EventRouter,
+    pub(crate) price_router: PriceRouter,
     /// The standard messages of FIX 4.4, whatever dictionary a session validates with.
     pub(crate) dictionary: Arc<Dictionary>,
 }

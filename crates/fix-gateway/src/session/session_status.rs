@@ -12,12 +12,12 @@ use fix::{SessionSettings, UtcTimestamp};
 use fix_net::{NumbersError, SessionHandle};
 use tokio::runtime::Handle;
 
-use crate::store::SessionStore;
+use crate::store::GatewayStore;
 
 pub(crate) struct SessionStatus {
     pub(crate) settings: Arc<SessionSettings>,
     pub(crate) handle: SessionHandle,
-    pub(crate) store: SessionStore,
+    pub(crate) store: GatewayStore,
     fields: Mutex<StatusFields>,
     /// The principal of the newest Logon; set before the session knows of it.
     principal: Mutex<Option<Principal>>,
@@ -34,7 +34,7 @@ struct StatusFields {
 }
 
 impl SessionStatus {
-    pub(crate) fn new(settings: Arc<SessionSettings>, handle: SessionHandle, store: SessionStore) -> Self {
+    pub(crate) fn new(settings: Arc<SessionSettings>, handle: SessionHandle, store: GatewayStore) -> Self {
         let seen = StatusFields {
             state: SessionState::Disconnected,
             peer: None,

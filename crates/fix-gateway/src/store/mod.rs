@@ -4,6 +4,7 @@
 mod store_record;
 mod session_store;
 mod ledger_store;
+mod volatile_store;
 
 #[cfg(test)]
 mod tests;
@@ -11,3 +12,25 @@ mod tests;
 pub(crate) use ledger_store::LedgerStore;
 pub(crate) use session_store::{PendingSubmission, SessionStore};
 pub(crate) use store_record::Cursor;
+pub(crate) use volatile_store::VolatileStore;
+
+use fix::SeqNum;
+
+/// Where a session has its numbers, by what it offers.
+#[derive(Clone)]
+pub(crate) enum GatewayStore {
+    /// Orders and reports survive a crash.
+    Durable(SessionStore),
+    /// Market data does not.
+    Volatile(VolatileStore),
+}
+
+impl GatewayStore {
+    /// Next incoming and next outgoing.
+    pub(crate) fn sequence_numbers(&self) -> (SeqNum, SeqNum) {
+        match self {
+            Self::Durable(store) => store.sequence_numbers(),
+            Self::Volatile(store) => store.sequence_numbers(),
+        }
+    }
+}

@@ -88,6 +88,50 @@ pub(crate) const PARTY_SUB_ID_TYPE: Tag = 803;
 pub(crate) const LAST_LIQUIDITY_IND: Tag = 851;
 pub(crate) const TOT_NUM_REPORTS: Tag = 911;
 pub(crate) const LAST_RPT_REQUESTED: Tag = 912;
+pub(crate) const CURRENCY: Tag = 15;
+pub(crate) const NO_RELATED_SYM: Tag = 146;
+pub(crate) const MATURITY_MONTH_YEAR: Tag = 200;
+pub(crate) const PUT_OR_CALL: Tag = 201;
+pub(crate) const STRIKE_PRICE: Tag = 202;
+pub(crate) const SECURITY_DESC: Tag = 107;
+pub(crate) const CONTRACT_MULTIPLIER: Tag = 231;
+pub(crate) const MD_REQ_ID: Tag = 262;
+pub(crate) const MARKET_DEPTH: Tag = 264;
+pub(crate) const MD_UPDATE_TYPE: Tag = 265;
+pub(crate) const AGGREGATED_BOOK: Tag = 266;
+pub(crate) const NO_MD_ENTRY_TYPES: Tag = 267;
+pub(crate) const NO_MD_ENTRIES: Tag = 268;
+pub(crate) const MD_ENTRY_TYPE: Tag = 269;
+pub(crate) const MD_ENTRY_PX: Tag = 270;
+pub(crate) const MD_ENTRY_SIZE: Tag = 271;
+pub(crate) const MD_ENTRY_DATE: Tag = 272;
+pub(crate) const MD_ENTRY_TIME: Tag = 273;
+pub(crate) const QUOTE_CONDITION: Tag = 276;
+pub(crate) const MD_ENTRY_ID: Tag = 278;
+pub(crate) const MD_UPDATE_ACTION: Tag = 279;
+pub(crate) const MD_REQ_REJ_REASON: Tag = 281;
+pub(crate) const OPEN_CLOSE_SETTL_FLAG: Tag = 286;
+pub(crate) const SECURITY_REQ_ID: Tag = 320;
+pub(crate) const SECURITY_RESPONSE_ID: Tag = 322;
+pub(crate) const SECURITY_STATUS_REQ_ID: Tag = 324;
+pub(crate) const UNSOLICITED_INDICATOR: Tag = 325;
+pub(crate) const SECURITY_TRADING_STATUS: Tag = 326;
+pub(crate) const NO_TRADING_SESSIONS: Tag = 386;
+pub(crate) const TOT_NO_RELATED_SYM: Tag = 393;
+pub(crate) const NO_SECURITY_ALT_ID: Tag = 454;
+pub(crate) const SECURITY_ALT_ID: Tag = 455;
+pub(crate) const SECURITY_ALT_ID_SOURCE: Tag = 456;
+pub(crate) const CFI_CODE: Tag = 461;
+pub(crate) const MATURITY_DATE: Tag = 541;
+pub(crate) const SCOPE: Tag = 546;
+pub(crate) const MD_IMPLICIT_DELETE: Tag = 547;
+pub(crate) const SECURITY_LIST_REQUEST_TYPE: Tag = 559;
+pub(crate) const SECURITY_REQUEST_RESULT: Tag = 560;
+pub(crate) const ROUND_LOT: Tag = 561;
+pub(crate) const MIN_TRADE_VOL: Tag = 562;
+pub(crate) const LAST_FRAGMENT: Tag = 893;
+pub(crate) const MIN_PRICE_INCREMENT: Tag = 969;
+pub(crate) const MAX_TRADE_VOL: Tag = 1140;
 pub(crate) const STRATEGY_ID: Tag = 7001;
 pub(crate) const STRATEGY_NAME: Tag = 7002;
 pub(crate) const EXCHANGE_ORDER: Tag = 7003;
@@ -95,6 +139,9 @@ pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 pub(crate) const ENDED_ORDERS: Tag = 7004;
 /// Of a trade capture: LastLiquidityInd (851) too, which the standard's Trade Capture Report does not have.
 pub(crate) const WITH_LIQUIDITY: Tag = 7005;
+
+/// Of a security list: MinPriceIncrement (969) and MaxTradeVol (1140) too, which the standard's Security List does not have.
+pub(crate) const WITH_TRADING_RULES: Tag = 7006;
 
 /// PartyIDSource (447): our own names.
 pub(crate) const PROPRIETARY: &str = "D";
@@ -192,7 +239,7 @@ pub(crate) fn security_type(kind: &SecurityKind) -> Option<&'static str> {
 }
 
 /// Names of fields in texts for people.
-const TAG_NAMES: [(Tag, &str); 36] = [
+const TAG_NAMES: [(Tag, &str); 50] = [
     (ACCOUNT, "Account"),
     (CL_ORD_ID, "ClOrdID"),
     (SECURITY_ID_SOURCE, "SecurityIDSource"),
@@ -229,6 +276,20 @@ const TAG_NAMES: [(Tag, &str); 36] = [
     (POS_REQ_TYPE, "PosReqType"),
     (ENDED_ORDERS, "EndedOrders"),
     (WITH_LIQUIDITY, "WithLiquidity"),
+    (MD_REQ_ID, "MDReqID"),
+    (MARKET_DEPTH, "MarketDepth"),
+    (MD_UPDATE_TYPE, "MDUpdateType"),
+    (AGGREGATED_BOOK, "AggregatedBook"),
+    (MD_ENTRY_TYPE, "MDEntryType"),
+    (NO_RELATED_SYM, "NoRelatedSym"),
+    (OPEN_CLOSE_SETTL_FLAG, "OpenCloseSettlFlag"),
+    (SCOPE, "Scope"),
+    (MD_IMPLICIT_DELETE, "MDImplicitDelete"),
+    (NO_TRADING_SESSIONS, "NoTradingSessions"),
+    (SECURITY_REQ_ID, "SecurityReqID"),
+    (SECURITY_STATUS_REQ_ID, "SecurityStatusReqID"),
+    (SECURITY_LIST_REQUEST_TYPE, "SecurityListRequestType"),
+    (WITH_TRADING_RULES, "WithTradingRules"),
 ];
 
 /// `OrdType (40)`.

@@ -13,6 +13,7 @@ mod report;
 mod rejects;
 mod exec_id;
 mod account;
+mod market_data;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,11 @@ pub(crate) use account::{
 pub(crate) use exec_id::ExecIds;
 pub(crate) use field_reader::{MessageReject, text_field};
 pub(crate) use inbound::{SessionTerms, command, decline};
+pub(crate) use market_data::{
+    LastTrade, MarketDataRefusal, MarketDataRequest, PriceEntry, PriceView, PricedSecurity, SecurityListRequest,
+    SecurityStatusRequest, SubscriptionKind, changes_between, entries_of, is_market_data_request, market_data_refused,
+    price_refresh, price_snapshot, security_list_part, security_list_refused, security_status, trading_status,
+};
 pub(crate) use messages::{CommandClass, MessageRow, RequestMeaning, StatusClass};
 pub(crate) use rejects::{
     ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted, refer_to,

@@ -22,20 +22,48 @@ const AMBIGUOUS_SECURITY: &str = "security-ambiguous";
 /// Symbol (55) of a client that must send one and has none.
 const NO_SYMBOL: &str = "[N/A]";
 
-/// By SecurityID (48), which is the platform's id or, with 22, an ISIN or RIC; else by Symbol (55). An exchange decides
-/// where several match; both fields must identify the same security.
+/// How a message, or a member of its group, names a security.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SecurityNames {
+    pub(crate) id: Option<String>,
+    pub(crate) id_source: Option<String>,
+    pub(crate) symbol: Option<String>,
+    /// With its tag.
+    pub(crate) exchange: Option<(Tag, String)>,
+}
+
+impl SecurityNames {
+    fn from_message(message: &FixMessage<'_>) -> Self {
+        let exchange = |tag| Some((tag, text_field(message, tag)?));
+        Self {
+            id: text_field(message, SECURITY_ID),
+            id_source: text_field(message, SECURITY_ID_SOURCE),
+            symbol: text_field(message, SYMBOL),
+            exchange: exchange(SECURITY_EXCHANGE).or_else(|| exchange(EX_DESTINATION)),
+        }
+    }
+
+    /// By SecurityID (48), which is the platform's id or, with 22, an ISIN or RIC; else by Symbol (55). An exchange decides
+    /// where several match; both fields must identify the same security.
+    pub(crate) fn resolve<'a>(&self, reference: &'a ReferenceData) -> Result<Option<&'a Arc<Security>>, MessageReject> {
+        let exchange = match &self.exchange {
+            Some((tag, name)) => Some(exchange_named(*tag, name, reference)?),
+            None => None,
+        };
+        if let Some(id) = &self.id {
+            let security = security_by_id(id, self.id_source.as_deref(), exchange, reference)?;
+            return check_same_security(security, id, self.symbol.as_deref()).map(|()| Some(security));
+        }
+        let Some(symbol) = &self.symbol else { return Ok(None) };
+        only_match(SYMBOL, symbol, exchange, reference, |security| *security.symbol == **symbol).map(Some)
+    }
+}
+
 pub(crate) fn security<'a>(
     message: &FixMessage<'_>,
     reference: &'a ReferenceData,
 ) -> Result<Option<&'a Arc<Security>>, MessageReject> {
-    let exchange = listing_exchange(message, reference)?;
-    let symbol = text_field(message, SYMBOL);
-    if let Some(id) = text_field(message, SECURITY_ID) {
-        let security = security_by_id(&id, text_field(message, SECURITY_ID_SOURCE).as_deref(), exchange, reference)?;
-        return check_same_security(security, &id, symbol.as_deref()).map(|()| Some(security));
-    }
-    let Some(symbol) = symbol else { return Ok(None) };
-    only_match(SYMBOL, &symbol, exchange, reference, |security| *security.symbol == *symbol).map(Some)
+    SecurityNames::from_message(message).resolve(reference)
 }
 
 /// As far as a cancel has it: an id that matches several securities, or none, is left to the order's.
@@ -109,14 +137,6 @@ fn unknown_security(tag: Tag, name: &str) -> MessageReject {
     MessageReject::new(UNKNOWN_SYMBOL, "unknown-security", &text)
 }
 
-/// The exchange of the listing, as far as the message has it.
-fn listing_exchange(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<Option<ExchangeId>, MessageReject> {
-    match exchange_from(message, SECURITY_EXCHANGE, reference)? {
-        Some(exchange) => Ok(Some(exchange)),
-        None => exchange_from(message, EX_DESTINATION, reference),
-    }
-}
-
 /// The exchange to route to.
 pub(crate) fn destination(
     message: &FixMessage<'_>,
@@ -128,20 +148,23 @@ pub(crate) fn destination(
     }
 }
 
-/// By code, MIC, Bloomberg's code, name or id.
 fn exchange_from(
     message: &FixMessage<'_>,
     tag: Tag,
     reference: &ReferenceData,
 ) -> Result<Option<ExchangeId>, MessageReject> {
-    let Some(name) = text_field(message, tag) else { return Ok(None) };
+    text_field(message, tag).map(|name| exchange_named(tag, &name, reference)).transpose()
+}
+
+/// By code, MIC, Bloomberg's code, name or id.
+fn exchange_named(tag: Tag, name: &str, reference: &ReferenceData) -> Result<ExchangeId, MessageReject> {
     let bears = |exchange: &Exchange| {
         let codes = [&exchange.code, &exchange.mic, &exchange.bloomberg_code].into_iter().flatten();
         codes.chain([&exchange.name]).any(|known| **known == *name) || exchange.id.to_string() == name
     };
     let found = reference.exchanges.values().find(|exchange| bears(exchange)).map(|exchange| exchange.id);
     let unknown = || format!("{} {name} is not known", crate::translate::field::tag_with_name(tag));
-    found.map(Some).ok_or_else(|| MessageReject::other("unknown-exchange", &unknown()))
+    found.ok_or_else(|| MessageReject::other("unknown-exchange", &unknown()))
 }
 
 /// By id or name.

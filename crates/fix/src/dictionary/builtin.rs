@@ -7,15 +7,20 @@ use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 use std::collections::BTreeSet;
 
 /// Our own fields, and the messages that have them.
-const OWN_FIELDS: [(Tag, &str, &str); 5] = [
+const OWN_FIELDS: [(Tag, &str, &str); 6] = [
     (7001, "STRING", "D"),
     (7002, "STRING", "D"),
     (7003, "BOOLEAN", "D"),
     (7004, "BOOLEAN", "AF"),
     (7005, "BOOLEAN", "AD"),
+    (7006, "BOOLEAN", "x"),
 ];
 /// Fields of the standard on messages where it does not have them: LastLiquidityInd on a Trade Capture Report.
 const MOVED_FIELDS: [(Tag, &str); 1] = [(851, "AE")];
+
+/// Fields of later versions in the rows of a Security List (y): MinPriceIncrement and MaxTradeVol.
+const LIST_FIELDS: [(Tag, &str); 2] = [(969, "PRICE"), (1140, "QTY")];
+const NO_RELATED_SYM: Tag = 146;
 
 pub(super) fn fix44() -> DictionarySpec {
     unpack(&Dictionary::fix44())
@@ -54,6 +59,12 @@ pub(super) fn fix44_with_extensions() -> DictionarySpec {
     let mut spec = fix44();
     let field = |(tag, kind, _)| FieldSpec { tag, kind: FieldType::from_name(kind), values: Vec::new() };
     spec.fields.extend(OWN_FIELDS.map(field));
+    spec.fields.extend(LIST_FIELDS.map(|(tag, kind)| field((tag, kind, "y"))));
+    let list = spec.messages.iter_mut().find(|message| message.msg_type == "y").expect("FIX 4.4 has this message");
+    for rows in list.items.iter_mut().filter(|item| item.tag == NO_RELATED_SYM).filter_map(|item| item.members.as_mut())
+    {
+        rows.extend(LIST_FIELDS.map(|(tag, _)| Item { tag, required: false, members: None }));
+    }
     for (tag, on) in OWN_FIELDS.map(|(tag, _, on)| (tag, on)).into_iter().chain(MOVED_FIELDS) {
         let message = spec.messages.iter_mut().find(|message| message.msg_type == on);
         message.expect("FIX 4.4 has this message").items.push(Item { tag, required: false, members: None });

@@ -9,7 +9,7 @@ mod parse;
 pub use raw::SettingsError;
 pub use session_settings::{
     CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings,
-    SessionId, SessionSettings,
+    MarketDataLimits, SessionId, SessionSettings,
 };
 
 impl FixSettings {

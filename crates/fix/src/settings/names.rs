@@ -1,7 +1,7 @@
 //! Known setting names.
 
 /// Names that have an effect: QuickFIX's first, then our own.
-pub(super) const KNOWN: [&str; 62] = [
+pub(super) const KNOWN: [&str; 64] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -56,8 +56,10 @@ pub(super) const KNOWN: [&str; 62] = [
     "DropCopySources",
     "DropCopyStrategies",
     "ExtendedMessages",
+    "MarketData",
     "MaxCancelsPerSecond",
     "MaxOrdersPerSecond",
+    "MaxSubscriptions",
     "PassThroughTags",
     "StandardExecTypes",
     "TestReqID",

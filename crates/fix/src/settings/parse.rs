@@ -4,7 +4,7 @@ use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{RawEntry, RawSection, RawSettings};
 use super::session_settings::{
     CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, GatewaySettings,
-    SessionId, SessionSettings,
+    MarketDataLimits, SessionId, SessionSettings,
 };
 use crate::codec::FRACTION_DIGITS_MAX;
 use crate::dictionary::CheckRules;
@@ -41,7 +41,10 @@ pub(super) fn settings(raw: &RawSettings) -> Result<FixSettings, Vec<SettingsErr
 fn check_copied_sessions(raw: &RawSettings, sessions: &[SessionSettings], errors: &mut BTreeSet<SettingsError>) {
     let trades = |name: &str| {
         let of_client = |session: &&SessionSettings| session.id.target == name;
-        sessions.iter().filter(of_client).any(|session| session.gateway.drop_copy.is_none())
+        sessions
+            .iter()
+            .filter(of_client)
+            .any(|session| session.gateway.drop_copy.is_none() && session.gateway.market_data.is_none())
     };
     for section in std::iter::once(&raw.default).chain(&raw.sessions) {
         for entry in section.entries.iter().filter(|entry| entry.name == "DropCopySessions") {
@@ -266,7 +269,25 @@ impl<'a> SessionReader<'a> {
             max_cancels_per_second: self.rate("MaxCancelsPerSecond", CANCELS_PER_SECOND),
             pass_through: self.pass_through(),
             drop_copy: self.drop_copy(),
+            market_data: self.market_data(),
         }
+    }
+
+    /// Prices are not stored, so there is nothing to go on with after a Logon.
+    fn market_data(&mut self) -> Option<MarketDataLimits> {
+        let is_wanted = self.flag("MarketData", false);
+        let limits = MarketDataLimits { max_subscriptions: self.number("MaxSubscriptions", SUBSCRIPTIONS) };
+        if !is_wanted {
+            let is_set = self.section.entries.iter().any(|entry| entry.name == "MaxSubscriptions");
+            return if is_set { self.invalid("MaxSubscriptions", "has no effect without MarketData=Y") } else { None };
+        }
+        if !self.flag("ResetOnLogon", false) {
+            self.invalid::<()>("MarketData", "needs ResetOnLogon=Y, because prices are not stored");
+        }
+        if self.flag("DropCopy", false) {
+            self.invalid::<()>("MarketData", "and DropCopy are for two sessions");
+        }
+        Some(limits)
     }
 
     fn pass_through(&mut self) -> Vec<Tag> {
@@ -386,6 +407,8 @@ impl<'a> SessionReader<'a> {
 const ORDERS_PER_SECOND: u32 = 1_000;
 /// Cancels per second by default: far above any normal rate, so that a client can always close its orders.
 const CANCELS_PER_SECOND: u32 = 10_000;
+/// Securities whose prices a market data session may have by default.
+const SUBSCRIPTIONS: u32 = 1_000;
 
 const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),

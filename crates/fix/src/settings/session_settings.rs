@@ -126,6 +126,15 @@ pub struct GatewaySettings {
     pub pass_through: Vec<Tag>,
     /// With `DropCopy=Y` the session trades nothing and receives copies of the reports on these orders.
     pub drop_copy: Option<DropCopyRule>,
+    /// With `MarketData=Y` the session trades nothing and is offered prices and securities.
+    pub market_data: Option<MarketDataLimits>,
+}
+
+/// How much a market data session may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarketDataLimits {
+    /// Securities of all its requests that are not answered or go on; one that is asked for twice counts twice.
+    pub max_subscriptions: u32,
 }
 
 /// Which orders a drop copy session is told of: those that are in every list. An empty list has all.

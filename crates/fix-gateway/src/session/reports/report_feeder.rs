@@ -261,7 +261,7 @@ impl ReportFeeder {
 
 impl SessionWaker {
     /// Once is enough until the session has handled it. Fails while the session's queue is full.
-    fn wake(&self) -> bool {
+    pub(crate) fn wake(&self) -> bool {
         let is_heard = self.notified.swap(true, Ordering::AcqRel) || self.handle.wake().is_ok();
         if !is_heard {
             self.notified.store(false, Ordering::Release);

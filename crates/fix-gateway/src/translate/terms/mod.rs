@@ -16,6 +16,7 @@ use super::field_reader::MessageReject;
 use super::reject_codes::{TERM_NOT_OFFERED, UNSUPPORTED};
 use crate::limits::PASSED_BYTES_MAX;
 
+pub(super) use security_description::{expiry_digits, matches_security};
 use table::{Treatment, known_field};
 
 /// Rejects the first term that is not supported.
@@ -48,7 +49,7 @@ fn check_field(
         Treatment::Honoured | Treatment::Ignored => true,
         Treatment::Refused { passing } => is_accepted_value(tag, value, passing),
         Treatment::Compared => match security {
-            Some(security) => security_description::matches_security(tag, value, security),
+            Some(security) => matches_security(tag, value, security),
             None => return Err(term_not_offered(tag, " without SecurityID (48) or Symbol (55) to compare it with")),
         },
     };

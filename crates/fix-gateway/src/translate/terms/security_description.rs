@@ -8,7 +8,7 @@ use super::super::field::security_type;
 use super::super::field_reader::parse_decimal;
 
 /// Whether a field matches the security.
-pub(super) fn matches_security(tag: Tag, value: &[u8], security: &Security) -> bool {
+pub(in crate::translate) fn matches_security(tag: Tag, value: &[u8], security: &Security) -> bool {
     let Ok(value) = std::str::from_utf8(value) else { return false };
     match tag {
         15 | 120 | 947 => security.currency.to_string() == value,
@@ -40,6 +40,11 @@ fn expiry_date(kind: &SecurityKind) -> Option<Date> {
         SecurityKind::Bond { maturity, .. } => Some(*maturity),
         _ => None,
     }
+}
+
+/// The last day of a contract or a bond: `20261218`.
+pub(in crate::translate) fn expiry_digits(kind: &SecurityKind) -> Option<String> {
+    expiry_date(kind).map(digits)
 }
 
 fn digits(date: Date) -> String {

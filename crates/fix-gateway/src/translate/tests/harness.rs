@@ -66,6 +66,7 @@ impl GatewayHarness {
             max_cancels_per_second: None,
             pass_through: Vec::new(),
             drop_copy: None,
+            market_data: None,
         };
         let now = Timestamp(NOON);
         let mut floor = Self {
