@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use adapter_kit::connection::{Dialer, RequestFailure, SocketLimits, VenueUrl};
 use adapter_kit::recording::{LineRecorder, RecorderClock};
+use adapters::{NO_LEASE, SendLease};
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use crate::connection::{ApiMessage, ApiOpenError, ApiSendError, ApiSession, RestClient};
@@ -74,6 +75,8 @@ pub(crate) struct TaggedRequest {
     pub(crate) tag: u64,
     pub(crate) request: BinanceRequest,
     pub(crate) stamp: RequestStamp,
+    /// Held by whoever writes the request; of those that trade.
+    pub(crate) lease: Option<SendLease>,
 }
 
 /// The way to the adapter's thread.
@@ -95,7 +98,7 @@ impl EventSender {
 /// One request over REST.
 pub(crate) async fn call_rest(rest: Arc<RestClient>, sent: TaggedRequest, clock: RecorderClock, out: EventSender) {
     let tag = sent.tag;
-    let outcome = rest.call(&sent.request, sent.stamp, || clock()).await;
+    let outcome = rest.call(&sent.request, sent.stamp, sent.lease.as_ref(), || clock()).await;
     out.send(match outcome {
         Ok(answer) => NetworkEvent::Answered { tag, answer },
         Err(failure) => NetworkEvent::Failed { tag, failure },
@@ -187,10 +190,15 @@ pub(crate) async fn run_api(
 
 async fn send(
     session: &mut ApiSession,
-    TaggedRequest { tag, request, stamp }: TaggedRequest,
+    TaggedRequest { tag, request, stamp, lease }: TaggedRequest,
     tags: &mut BTreeMap<u64, u64>,
     out: &EventSender,
 ) -> Result<(), String> {
+    // It may have waited here while the process was paused.
+    if lease.is_some_and(|lease| !lease.is_held()) {
+        out.send(NetworkEvent::Failed { tag, failure: RequestFailure::NotSent(NO_LEASE.to_owned()) }).await;
+        return Ok(());
+    }
     match session.send(&request, stamp).await {
         Ok(number) => drop(tags.insert(number, tag)),
         Err(ApiSendError::NotSent(reason)) => {

@@ -1,10 +1,10 @@
 //! The adapter of a FIX venue: the traits of the host over an order session, which may bring prices too.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
@@ -24,6 +24,7 @@ use crate::requests;
 use crate::requests::{OrderContext, QuestionId, RequestKind, RequestRefusal};
 use crate::securities::security_list::is_about_securities;
 use crate::securities::venue_securities::VenueSecurities;
+use crate::sessions::SessionFiles;
 use crate::sessions::drop_copy::DropCopy;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::report_confirmation::ReportConfirmation;
@@ -70,13 +71,6 @@ impl FixSetup {
         let session = SideSession::new(self.dialect.clone(), plan.clone(), numbers.clone(), self.instance);
         Ok(Some(DropCopy::new(session, numbers)))
     }
-}
-
-/// Where the sequence numbers of each session are.
-pub(crate) struct SessionFiles {
-    pub(crate) orders: PathBuf,
-    pub(crate) prices: PathBuf,
-    pub(crate) drop_copy: PathBuf,
 }
 
 pub struct FixAdapter {
@@ -340,6 +334,10 @@ impl OrderSession for FixAdapter {
     /// The session is for orders alone; the reference data has the rules.
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
         VenueOrderRules::default()
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.numbers.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

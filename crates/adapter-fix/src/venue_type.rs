@@ -20,11 +20,12 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
-use crate::adapter::{FixAdapter, FixSetup, SessionFiles};
+use crate::adapter::{FixAdapter, FixSetup};
 use crate::dialect::{
     Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole, SignatureRules,
 };
 use crate::securities::symbol_question::ask_for_symbols;
+use crate::sessions::SessionFiles;
 use crate::sessions::logon_fields::LogonSigner;
 use crate::sessions::session::SessionPlan;
 use crate::sessions::session_runtime::{SessionRuntime, SteppedNetwork};

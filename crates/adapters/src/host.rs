@@ -4,7 +4,6 @@
 //! The host only translates. It reads no clock and owns no thread: `thread` drives it by the wall clock, tests by hand.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
@@ -13,6 +12,7 @@ use domain::report::{LineKind, ListingScope, ReportKind, SessionState};
 use domain::{AdapterName, Instruction, OrderId, PriceGap, Report, SecurityId, StaleCause, Text, Timestamp};
 
 use crate::request_fence::RequestFence;
+use crate::send_lease::{NO_LEASE, SendLease};
 use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
 
 /// The first pause after a lost or refused session; each further one is twice as long.
@@ -42,13 +42,6 @@ impl VenueBackoff {
         self.first_millis.saturating_mul(factor).min(self.max_millis)
     }
 }
-
-/// Whether this process may still trade; asked right before something is sent. The leader of a cluster that was paused learns by it
-/// that another one may lead.
-pub type SendLease = Arc<dyn Fn() -> bool + Send + Sync>;
-
-/// Why nothing was sent.
-const NO_LEASE: &str = "the lease of this server has run out, another one may lead";
 
 /// Runs an adapter: instructions in, reports out, reconnects.
 pub struct AdapterHost {
@@ -88,12 +81,15 @@ impl AdapterHost {
     }
 
     /// Sends orders, changes and cancels, and logs on, only while it has the lease.
-    pub fn with_lease(self, lease: Option<SendLease>) -> Self {
+    pub fn with_lease(mut self, lease: Option<SendLease>) -> Self {
+        if let Some(lease) = &lease {
+            self.adapter.set_lease(lease.clone());
+        }
         Self { lease, ..self }
     }
 
     fn has_lease(&self) -> bool {
-        self.lease.as_ref().is_none_or(|holds| holds())
+        self.lease.as_ref().is_none_or(SendLease::is_held)
     }
 
     /// Connects where that is due; delivers the venue's reports and prices.

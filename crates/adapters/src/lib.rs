@@ -6,6 +6,7 @@
 pub mod host;
 mod request_fence;
 mod second_way;
+mod send_lease;
 pub mod conformance;
 pub mod first_contact;
 pub mod paper;
@@ -21,6 +22,7 @@ pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, f
 pub use host::{AdapterHost, VenueBackoff};
 pub use paper::{PaperAdapter, PriceSession};
 pub use second_way::SecondWay;
+pub use send_lease::{NO_LEASE, SendLease};
 pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};

@@ -10,7 +10,8 @@ use bus::{Inbox, InboxError, InstructionQueue};
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use domain::{AdapterName, Timestamp};
 
-use crate::host::{AdapterHost, SendLease, VenueBackoff};
+use crate::host::{AdapterHost, VenueBackoff};
+use crate::send_lease::SendLease;
 use crate::venue::Adapter;
 
 /// The present time, with the configured offset.

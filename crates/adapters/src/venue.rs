@@ -11,6 +11,8 @@ use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
 use domain::{AccountId, Amount, Decimal, Order, Price, Quantity, SecurityId, Text, Timestamp};
 
+use crate::send_lease::SendLease;
+
 /// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
 /// not mean accepted.
 pub trait OrderSession: Send {
@@ -19,6 +21,11 @@ pub trait OrderSession: Send {
 
     /// What the venue says about orders of a security, as far as it is known. Nothing is asked for it.
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules;
+
+    /// Called before the first connection where another process may trade in place of this one. Orders, changes and cancels leave
+    /// only while the lease is held: the host asks before it passes them on, and an adapter that writes them on another thread
+    /// asks again there, right before.
+    fn set_lease(&mut self, lease: SendLease);
 
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;

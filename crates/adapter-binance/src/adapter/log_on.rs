@@ -133,7 +133,7 @@ impl BinanceAdapter {
     pub(super) fn call(&mut self, lane: RequestLane, request: &BinanceRequest) -> Result<CallAnswer, String> {
         let (grant, stamp) = self.gate.admit(self.now(), lane, request)?;
         let clock = Arc::clone(&self.setup.clock);
-        let outcome = self.runtime.block_on(self.rest.call(request, stamp, || clock()));
+        let outcome = self.runtime.block_on(self.rest.call(request, stamp, None, || clock()));
         let now = self.now();
         match outcome {
             Ok(answer) => {

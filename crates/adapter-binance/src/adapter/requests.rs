@@ -36,7 +36,8 @@ impl BinanceAdapter {
         let connection = (way == RequestWay::Socket).then_some(session.api.connection);
         let (grant, stamp) = self.gate.admit(at, lane, &request)?;
         self.next_tag += 1;
-        let sent = TaggedRequest { tag: self.next_tag, request, stamp };
+        let lease = self.lease.clone().filter(|_| request.call.trades());
+        let sent = TaggedRequest { tag: self.next_tag, request, stamp, lease };
         let handed = match way {
             RequestWay::Socket => session.api.try_send(sent).map_err(|full| refusal_of(&full)),
             RequestWay::Rest => {

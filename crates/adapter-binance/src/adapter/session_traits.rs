@@ -1,6 +1,6 @@
 //! The adapter as the host knows it.
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
@@ -39,6 +39,10 @@ impl OrderSession for BinanceAdapter {
         let symbol = self.symbols.symbol_of(security);
         let listed = symbol.and_then(|symbol| self.symbols.get(&symbol));
         listed.map_or_else(VenueOrderRules::default, order_rules)
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.lease = Some(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

@@ -8,6 +8,7 @@ use adapter_kit::connection::{VenueHttp, VenueHttpLimits};
 use adapter_kit::credentials::{FirstDayLimit, VenueCredentials};
 use adapter_kit::recording::RecorderClock;
 use adapter_kit::{NetworkVenue, ReconnectPolicy, ReconnectRule};
+use adapters::SendLease;
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::MarketData;
@@ -71,6 +72,8 @@ pub struct BinanceAdapter {
     /// Absent where only prices are wanted: then no request is signed, and no order leaves.
     pub(super) signer: Option<Arc<RequestSigner>>,
     pub(super) rest: Arc<RestClient>,
+    /// Absent where no other process could trade.
+    pub(super) lease: Option<SendLease>,
     pub(super) gate: RequestGate,
     pub(super) symbols: SymbolTable,
     pub(super) traded: TradedSymbols,
@@ -165,6 +168,7 @@ impl BinanceAdapter {
             next_tag: 0,
             session: None,
             is_unknown_told: false,
+            lease: None,
             signs_with,
             setup,
             signer,

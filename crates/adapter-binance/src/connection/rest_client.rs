@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use adapter_kit::connection::{RequestFailure, VenueHttp};
+use adapters::SendLease;
 use domain::Timestamp;
 
 use crate::protocol::answers::{CallAnswer, decode_rest};
@@ -27,11 +28,12 @@ impl RestClient {
         Self { http, signer: None }
     }
 
-    /// Sends a request once. An answer of any status is an answer; its meaning says whether the request took effect.
+    /// Sends a request once, where a lease is given only while it is held. An answer of any status is an answer; its meaning says whether the request took effect.
     pub async fn call(
         &self,
         request: &BinanceRequest,
         stamp: RequestStamp,
+        lease: Option<&SendLease>,
         clock: impl Fn() -> Timestamp,
     ) -> Result<CallAnswer, RequestFailure> {
         let encoded = match &self.signer {
@@ -39,7 +41,7 @@ impl RestClient {
             None => encode_public(request),
         };
         let sent = encoded.map_err(|reason| RequestFailure::NotSent(reason.to_string()))?;
-        let response = self.http.send(&sent).await?;
+        let response = self.http.send_while(lease, &sent).await?;
         Ok(decode_rest(&response, clock()))
     }
 }

@@ -53,7 +53,7 @@ impl PublicCalls {
     pub(crate) fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &BinanceRequest) -> Result<T, String> {
         let (grant, stamp) = self.admit(request)?;
         let clock = Arc::clone(&self.clock);
-        let answer = self.runtime.block_on(self.rest.call(request, stamp, || clock()));
+        let answer = self.runtime.block_on(self.rest.call(request, stamp, None, || clock()));
         let answer = answer.map_err(|failure| failure.to_string())?;
         self.gate.on_answer((self.clock)(), grant, &answer);
         let result = answer.outcome.as_ref().map_err(CallError::describe)?;

@@ -190,7 +190,7 @@ impl LabRest {
     }
 
     pub(crate) async fn try_call(&self, request: &BinanceRequest) -> Result<CallAnswer, RequestFailure> {
-        self.0.call(request, stamp(), now).await
+        self.0.call(request, stamp(), None, now).await
     }
 
     pub(crate) async fn read<T: for<'de> Deserialize<'de>>(&self, request: &BinanceRequest) -> T {

@@ -21,3 +21,4 @@ mod market_streams;
 mod limits;
 mod self_trade;
 mod past_bars;
+mod lease;

@@ -1,5 +1,7 @@
 //! Sessions with a venue: the order session, those beside it, their numbers and their log-on.
 
+use std::path::PathBuf;
+
 pub(crate) mod logon_fields;
 pub(crate) mod number_store;
 pub(crate) mod request_rate;
@@ -8,3 +10,10 @@ pub(crate) mod session_runtime;
 pub(crate) mod side_session;
 pub(crate) mod report_confirmation;
 pub(crate) mod drop_copy;
+
+/// Where the sequence numbers of each session are.
+pub(crate) struct SessionFiles {
+    pub(crate) orders: PathBuf,
+    pub(crate) prices: PathBuf,
+    pub(crate) drop_copy: PathBuf,
+}

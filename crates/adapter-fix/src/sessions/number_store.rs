@@ -9,12 +9,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use adapters::{NO_LEASE, SendLease};
 use domain::PlantedBug;
 use fix::{MessageStore, MessageVisitor, SeqNum, StoreError, Traffic, UtcTimestamp};
 use fix_net::DurableStore;
 
 /// The file is written anew when it has so many lines.
 const LINES_MAX: usize = 100_000;
+const SEPARATOR: u8 = 1;
+/// The beginning of MsgType (35) in a message.
+const MSG_TYPE: &[u8] = b"\x0135=";
 
 /// Shared by the session's task and the adapter.
 #[derive(Debug, Clone)]
@@ -32,6 +36,10 @@ struct NumberStore {
     passed: SeqNum,
     /// The incoming number on disk.
     confirmed: SeqNum,
+    /// Absent where no other process could trade.
+    lease: Option<SendLease>,
+    /// An order, a change or a cancel has a number and has not left yet.
+    has_trade: bool,
     /// Numbers were used since the last line: one line for all of them is written before the first of their messages leaves.
     is_behind: bool,
 }
@@ -59,10 +67,17 @@ impl SharedNumbers {
             incoming,
             passed: incoming,
             confirmed: incoming,
+            lease: None,
+            has_trade: false,
             is_behind: false,
         };
         store.save()?;
         Ok(Self(Arc::new(Mutex::new(store))))
+    }
+
+    /// Of orders, changes and cancels: none leaves without it.
+    pub(crate) fn set_lease(&self, lease: SendLease) {
+        self.lock().lease = Some(lease);
     }
 
     /// The session has passed on every message that it has counted.
@@ -127,6 +142,15 @@ fn last_numbers(text: &str) -> Option<(UtcTimestamp, SeqNum, SeqNum)> {
 }
 
 impl NumberStore {
+    /// What has a number must leave or end the session, so an order without the lease ends it.
+    fn check_lease(&mut self) -> Result<(), StoreError> {
+        let has_trade = std::mem::take(&mut self.has_trade);
+        match self.lease.as_ref().is_some_and(|lease| has_trade && !lease.is_held()) {
+            true => Err(StoreError(NO_LEASE.to_owned())),
+            false => Ok(()),
+        }
+    }
+
     fn save(&mut self) -> io::Result<()> {
         let line = format!("{} {} {}\n", self.created.nanos(), self.outgoing, self.confirmed);
         self.is_behind = false;
@@ -161,6 +185,13 @@ fn in_use() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "the sequence numbers are in use by another process")
 }
 
+/// Whether a message is an order, a change or a cancel.
+fn trades(message: &[u8]) -> bool {
+    let begin = message.windows(MSG_TYPE.len()).position(|window| window == MSG_TYPE);
+    let value = begin.map_or(&[][..], |begin| &message[begin + MSG_TYPE.len()..]);
+    matches!(value, [b'D' | b'F' | b'G', SEPARATOR, ..])
+}
+
 fn failed(error: &io::Error) -> StoreError {
     StoreError(error.to_string())
 }
@@ -178,9 +209,10 @@ impl MessageStore for SharedNumbers {
         self.lock().incoming
     }
 
-    fn append(&mut self, number: SeqNum, _: Traffic, _: &[u8]) -> Result<(), StoreError> {
+    fn append(&mut self, number: SeqNum, _: Traffic, message: &[u8]) -> Result<(), StoreError> {
         let mut store = self.lock();
         (store.outgoing, store.is_behind) = (number + 1, true);
+        store.has_trade |= store.lease.is_some() && trades(message);
         Ok(())
     }
 
@@ -216,7 +248,8 @@ impl DurableStore for SharedNumbers {
     fn flush(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
         let mut store = self.lock();
         let saved = if store.is_behind { store.save() } else { Ok(()) };
-        std::future::ready(saved.and_then(|()| store.file.sync_data()).map_err(|error| failed(&error)))
+        let saved = saved.and_then(|()| store.file.sync_data()).map_err(|error| failed(&error));
+        std::future::ready(saved.and_then(|()| store.check_lease()))
     }
 
     fn flush_on_disconnect(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
@@ -226,6 +259,8 @@ impl DurableStore for SharedNumbers {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn numbers(store: &SharedNumbers) -> (SeqNum, SeqNum) {
@@ -265,6 +300,26 @@ mod tests {
         runtime.block_on(store.flush()).unwrap();
         runtime.block_on(store.flush()).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 1 1\n5 4 1\n");
+    }
+
+    #[test]
+    fn an_order_without_the_lease_ends_the_session_before_it_leaves_and_a_question_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SharedNumbers::open(&folder.path().join("numbers"), UtcTimestamp::from_nanos(5)).unwrap();
+        let is_held = Arc::new(AtomicBool::new(true));
+        let lease = Arc::clone(&is_held);
+        store.set_lease(SendLease::new(move || lease.load(Ordering::SeqCst)));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut leaves = |number, kind: &str| {
+            let message = format!("8=FIX.4.4\x019=50\x0135={kind}\x0134={number}\x01");
+            store.append(number, Traffic::Application, message.as_bytes()).unwrap();
+            runtime.block_on(store.flush())
+        };
+        assert_eq!(["D", "G", "F", "H"].map(|kind| leaves(1, kind)), [Ok(()), Ok(()), Ok(()), Ok(())]);
+        is_held.store(false, Ordering::SeqCst);
+        let refused = Err(StoreError(NO_LEASE.to_owned()));
+        assert_eq!(["D", "G", "F"].map(|kind| leaves(2, kind)), [refused.clone(), refused.clone(), refused]);
+        assert_eq!(["H", "DX", "0"].map(|kind| leaves(3, kind)), [Ok(()), Ok(()), Ok(())]);
     }
 
     #[test]

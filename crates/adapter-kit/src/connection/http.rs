@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use adapters::{NO_LEASE, SendLease};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -62,25 +63,39 @@ impl VenueHttp {
     /// Sends the request once. It is sent again only where it certainly did not leave on a kept connection that the venue
     /// had closed. Redirects are answers like others.
     pub async fn send(&self, request: &VenueRequest) -> Result<VenueResponse, RequestFailure> {
+        self.send_while(None, request).await
+    }
+
+    /// Sends the request as `send` does, and only while the lease is held: it is asked for when a connection is open, right before the
+    /// request is written.
+    pub async fn send_while(
+        &self,
+        lease: Option<&SendLease>,
+        request: &VenueRequest,
+    ) -> Result<VenueResponse, RequestFailure> {
         let number = self.recorder.as_ref().map(|recorder| recorder.on_request(request));
-        let outcome = self.send_once(request).await;
+        let outcome = self.send_once(lease, request).await;
         if let (Some(recorder), Some(number)) = (&self.recorder, number) {
             recorder.on_response(number, &outcome);
         }
         outcome
     }
 
-    async fn send_once(&self, request: &VenueRequest) -> Result<VenueResponse, RequestFailure> {
+    async fn send_once(
+        &self,
+        lease: Option<&SendLease>,
+        request: &VenueRequest,
+    ) -> Result<VenueResponse, RequestFailure> {
         let mut message = self.message(request)?;
         while let Some(connection) = self.take_idle() {
-            match self.exchange(connection, message).await {
+            match self.exchange(connection, lease, message).await {
                 Err((failure, None)) => return Err(failure),
                 Err((_, Some(unsent))) => message = *unsent,
                 Ok(response) => return Ok(response),
             }
         }
         let connection = self.connect().await.map_err(|reason| RequestFailure::NotSent(reason.to_string()))?;
-        self.exchange(connection, message).await.map_err(|(failure, _)| failure)
+        self.exchange(connection, lease, message).await.map_err(|(failure, _)| failure)
     }
 
     fn message(&self, request: &VenueRequest) -> Result<Request<Full<Bytes>>, RequestFailure> {
@@ -111,10 +126,14 @@ impl VenueHttp {
     async fn exchange(
         &self,
         mut connection: SendRequest<Full<Bytes>>,
+        lease: Option<&SendLease>,
         message: Request<Full<Bytes>>,
     ) -> Result<VenueResponse, (RequestFailure, Option<Box<Request<Full<Bytes>>>>)> {
         if let Err(reason) = connection.ready().await {
             return Err((RequestFailure::NotSent(reason.to_string()), Some(Box::new(message))));
+        }
+        if lease.is_some_and(|lease| !lease.is_held()) {
+            return Err((RequestFailure::NotSent(NO_LEASE.to_owned()), None));
         }
         let answer = async {
             let response = connection.try_send_request(message).await.map_err(|mut error| {

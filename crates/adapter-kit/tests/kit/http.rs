@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use adapter_kit::connection::{Dialer, ProxyServer, RequestFailure, VenueHttp, VenueHttpLimits, VenueRequest};
+use adapters::SendLease;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -38,6 +39,30 @@ async fn echo(mut stream: TcpStream, number: usize) {
         let text = format!("{} on {number}", first_line(&head));
         stream.write_all(answer(&text).as_bytes()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_request_is_not_written_where_the_lease_ran_out_while_a_connection_was_made() {
+    let heard = Arc::new(AtomicUsize::new(0));
+    let requests = Arc::clone(&heard);
+    let address = serve(move |mut stream, _| {
+        let requests = Arc::clone(&requests);
+        async move {
+            while read_head(&mut stream).await.is_some() {
+                requests.fetch_add(1, Ordering::SeqCst);
+                stream.write_all(answer("taken").as_bytes()).await.unwrap();
+            }
+        }
+    })
+    .await;
+    let http = client(address);
+    let ran_out = SendLease::new(|| false);
+    let outcome = http.send_while(Some(&ran_out), &get("/order")).await;
+    let reason = "the lease of this server has run out, another one may lead".to_owned();
+    assert_eq!(outcome.unwrap_err(), RequestFailure::NotSent(reason));
+    let held = SendLease::new(|| true);
+    assert_eq!(http.send_while(Some(&held), &get("/order")).await.unwrap().text(), "taken");
+    assert_eq!(heard.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

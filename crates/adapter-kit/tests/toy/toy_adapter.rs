@@ -12,7 +12,7 @@ use adapter_kit::connection::{
 };
 use adapter_kit::credentials::{ExposeSecret, VenueCredentials};
 use adapter_kit::recording::{MessageRecorder, RecorderClock};
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
 use domain::report::{
@@ -43,6 +43,7 @@ pub(crate) struct ToyAdapter {
     dialer: Dialer,
     http: Arc<VenueHttp>,
     lanes: Arc<ToyLanes>,
+    lease: Option<SendLease>,
     session: Option<ToySession>,
     progress: Arc<ToyProgress>,
     wake: (Sender<()>, Receiver<()>),
@@ -81,7 +82,17 @@ impl ToyAdapter {
         }
         let lanes = Arc::new(ToyLanes::open(&folder.join("rate.json"), (settings.clock)()));
         let progress = Arc::new(ToyProgress::default());
-        Self { settings, dialer, http: Arc::new(http), lanes, session: None, progress, wake: bounded(1), runtime }
+        Self {
+            settings,
+            dialer,
+            http: Arc::new(http),
+            lanes,
+            lease: None,
+            session: None,
+            progress,
+            wake: bounded(1),
+            runtime,
+        }
     }
 
     pub(crate) fn progress(&self) -> Arc<ToyProgress> {
@@ -112,7 +123,8 @@ impl ToyAdapter {
         let (sender, inbound) = unbounded();
         let (commands, outbound) = unbounded_channel();
         self.progress = Arc::new(ToyProgress { events: AtomicUsize::new(1), ..ToyProgress::default() });
-        let link = EngineSide { sender, wake: self.wake.0.clone(), progress: self.progress() };
+        let link =
+            EngineSide { sender, wake: self.wake.0.clone(), progress: self.progress(), lease: self.lease.clone() };
         self.runtime.spawn(follow_stream(socket, outbound, Arc::clone(&self.settings.clock), link.clone()));
         let requests =
             send_requests(Arc::clone(&self.lanes), Arc::clone(&self.http), Arc::clone(&self.settings.clock), link);
@@ -158,6 +170,10 @@ impl OrderSession for ToyAdapter {
 
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
         VenueOrderRules::default()
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.lease = Some(lease);
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
@@ -260,6 +276,7 @@ struct EngineSide {
     sender: Sender<Inbound>,
     wake: Sender<()>,
     progress: Arc<ToyProgress>,
+    lease: Option<SendLease>,
 }
 
 impl EngineSide {
@@ -284,7 +301,8 @@ async fn send_requests(lanes: Arc<ToyLanes>, http: Arc<VenueHttp>, clock: Record
     loop {
         let queued = lanes.next().await;
         let (call, request) = queued.request;
-        let outcome = http.send(&request).await;
+        let lease = engine.lease.as_ref().filter(|_| call.trades());
+        let outcome = http.send_while(lease, &request).await;
         lanes.settle(clock(), queued.grant, &outcome);
         if let Some(report) = protocol::report_of_answer(call, &outcome) {
             engine.send(Inbound::Report(report));

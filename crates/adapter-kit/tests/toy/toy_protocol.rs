@@ -28,6 +28,12 @@ pub(crate) enum ToyCall {
     ListFills(Timestamp, usize),
 }
 
+impl ToyCall {
+    pub(crate) fn trades(self) -> bool {
+        matches!(self, Self::Submit(_) | Self::Replace(_) | Self::Cancel(_))
+    }
+}
+
 /// What a message of the stream means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ToyEvent {

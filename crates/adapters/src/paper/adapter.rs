@@ -13,6 +13,7 @@ use domain::report::{AdapterCapabilities, LineKind, ReplaceKind, ReportKind, Ven
 use domain::{AccountId, ExchangeId, Order, OrderBook, SecurityId, Text, Tick, Timestamp};
 
 use super::price_session::PriceSession;
+use crate::send_lease::SendLease;
 use crate::simulated::{SimulatedAdapter, VenueControls};
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 
@@ -215,6 +216,9 @@ impl OrderSession for PaperAdapter {
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.prices.order_rules(security)
     }
+
+    /// What leaves, leaves inside the calls of the host.
+    fn set_lease(&mut self, _: SendLease) {}
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.disconnect(at);

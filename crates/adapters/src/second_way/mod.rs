@@ -11,6 +11,7 @@ use domain::report::{AdapterCapabilities, ExternalOrder, LineKind, ListingCapabi
 use domain::{AccountId, Order, OrderId, OrderKind, SecurityId, Source, Text, Timestamp};
 use std::time::Duration;
 
+use crate::send_lease::SendLease;
 use crate::venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use log_on_thread::{LogOnOutcome, LogOnThread};
 use sinks::{AnswerSink, OpenQuestions, OrderSink};
@@ -182,6 +183,10 @@ impl OrderSession for SecondWay {
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.answers.as_ref().map_or_else(VenueOrderRules::default, |answers| answers.order_rules(security))
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.orders.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

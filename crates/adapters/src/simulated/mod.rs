@@ -18,6 +18,7 @@ use domain::{AccountId, Order, OrderId, OrderProperty, SecurityId, Source, Text,
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
+use crate::send_lease::SendLease;
 use crate::told_listings::ToldListings;
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use controls::ControlChange;
@@ -196,6 +197,9 @@ impl OrderSession for SimulatedAdapter {
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
         VenueOrderRules::default()
     }
+
+    /// What leaves, leaves inside the calls of the host.
+    fn set_lease(&mut self, _: SendLease) {}
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.disconnect(at);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules};
+use adapters::{
+    MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules,
+};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -198,6 +200,10 @@ impl OrderSession for FaultyAdapter {
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.honest.order_rules(security)
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.honest.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use adapters::{AdapterHost, SendOutcome, VenueBackoff};
+use adapters::{AdapterHost, SendLease, SendOutcome, VenueBackoff};
 use bus::InboxError;
 use bus::inbox::InboxReceiver;
 use domain::command::MarketData;
@@ -298,7 +298,7 @@ fn a_venue_is_left_in_order_even_when_the_engine_has_stopped() {
 fn with_lease(mut stage: HostFixture) -> (HostFixture, Arc<AtomicBool>) {
     let is_held = Arc::new(AtomicBool::new(true));
     let held = is_held.clone();
-    stage.host = stage.host.with_lease(Some(Arc::new(move || held.load(Ordering::Relaxed))));
+    stage.host = stage.host.with_lease(Some(SendLease::new(move || held.load(Ordering::Relaxed))));
     (stage, is_held)
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use adapters::check;
 use adapters::conformance::{RuleOutcome, RuleVerdict};
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules};
+use adapters::{
+    MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules,
+};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -99,6 +101,10 @@ impl OrderSession for LegFaulty {
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.honest.order_rules(security)
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.honest.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

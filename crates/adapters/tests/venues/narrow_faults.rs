@@ -1,6 +1,8 @@
 //! Adapters with one narrow fault each, which shows only where one rule looks.
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules};
+use adapters::{
+    MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules,
+};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -113,6 +115,10 @@ impl OrderSession for NarrowlyFaulty {
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.honest.order_rules(security)
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.honest.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

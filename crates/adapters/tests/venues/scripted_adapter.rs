@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
@@ -89,6 +89,9 @@ impl OrderSession for ScriptedAdapter {
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
         VenueOrderRules::default()
     }
+
+    /// What leaves, leaves inside the calls of the host.
+    fn set_lease(&mut self, _: SendLease) {}
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
         self.ask("connect".to_owned());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use adapters::host::SendLease;
+use adapters::SendLease;
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions, SnapshotSchedule};
@@ -79,7 +79,7 @@ impl EngineThread {
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        let lease = leader.cloned().map(|leader| Arc::new(move || leader.holds_lease()) as SendLease);
+        let lease = leader.cloned().map(|leader| SendLease::new(move || leader.holds_lease()));
         Ok(Self {
             bus,
             folder,

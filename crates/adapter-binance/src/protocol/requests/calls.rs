@@ -127,6 +127,11 @@ impl BinanceCall {
         TABLE.iter().find(|row| row.call == self).unwrap_or(&TABLE[0])
     }
 
+    /// Whether it places, changes or cancels an order.
+    pub fn trades(self) -> bool {
+        matches!(self, Self::Place | Self::Cancel | Self::CancelReplace | Self::Amend)
+    }
+
     /// The call of that method and path.
     pub fn of_rest(method: &str, path: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.rest == Some((method, path))).map(|row| row.call)
