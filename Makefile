@@ -146,8 +146,8 @@ simulate: ## run the whole system in simulated time on all cores, an hour of fau
 	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),$(if $(WALL_MINUTES),1000000,200)) --hours 1 --jobs $$(nproc) --coverage \
 	  $(if $(WALL_MINUTES),--wall-minutes $(WALL_MINUTES)) --page docs/simulator-runs.md
 
-simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=)
-	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc)
+simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=), and a page: docs/simulator-bugs.md
+	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc) --page docs/simulator-bugs.md
 
 test-bugs: ## the simulator finds every planted bug by its recorded seed
 	cargo test -p simulator --features planted-bugs --test planted_bugs

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use domain::{Text, Timestamp};
+use domain::{PlantedBug, Text, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::audit::entry::{AccessRequest, Actor, AuditEntry, DONE};
 use crate::audit::writer::AuditWriter;
+use crate::environment::AccessEnvironment;
 use crate::error::AccessError;
 use crate::grant::{self, AccessGrant, Authenticated, GrantBasis};
 use crate::identity::{AccessCredentials, AccessDenied, Identity, RefusalCounts};
@@ -83,10 +84,11 @@ pub struct Access {
 impl Access {
     pub fn open(register: Arc<UserStore>, settings: AccessSettings, clock: AccessClock) -> Result<Self, AccessError> {
         let recorder = AuditWriter::start(register.clone()).map_err(AccessError::system)?;
+        let password_cache = PasswordCache::new(&**register.environment()).map_err(AccessError::system)?;
         let half_of_the_machine = available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
         Ok(Self {
             directory: UserDirectoryCache::open(register.clone())?,
-            password_cache: PasswordCache::new().map_err(AccessError::system)?,
+            password_cache,
             attempt_locks: AttemptLocks::default(),
             throttle: LoginThrottle::default(),
             hashing: Arc::new(Semaphore::new(half_of_the_machine)),
@@ -106,6 +108,11 @@ impl Access {
     /// For lists and changes.
     pub fn user_store(&self) -> &Arc<UserStore> {
         &self.user_store
+    }
+
+    /// Random bytes and threads, for interfaces that read and change users.
+    pub fn environment(&self) -> &dyn AccessEnvironment {
+        &**self.user_store.environment()
     }
 
     pub fn has_users(&self) -> Result<bool, AccessError> {
@@ -241,7 +248,12 @@ impl Access {
         shown: &str,
         peer: Option<IpAddr>,
     ) -> Result<Authenticated, AccessDenied> {
-        let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(directory, &known));
+        let user = self.sessions.user_of(shown, self.now()).and_then(|known| {
+            if PlantedBug::KeepSession.is_planted() {
+                return directory.users.get(&known.0).map(|user| &**user);
+            }
+            unchanged(directory, &known)
+        });
         let admitted = user.map(|user| grant::for_session(user, LoginSessions::key(shown)));
         admitted.or_else(|| self.authenticate_anonymous(directory, peer)).ok_or(AccessDenied::SessionEnded)
     }
@@ -270,7 +282,11 @@ impl Access {
     }
 
     fn cached_user<'a>(&self, directory: &'a UserDirectory, mark: PasswordFingerprint) -> Option<&'a User> {
-        self.password_cache.get(mark, self.now()).and_then(|known| unchanged(directory, &known))
+        let known = self.password_cache.get(mark, self.now())?;
+        if PlantedBug::KeepOldPassword.is_planted() {
+            return directory.users.get(&known.0).map(|user| &**user);
+        }
+        unchanged(directory, &known)
     }
 
     /// Checks a secret that is kept elsewhere, such as a session's own password, by the same rules: failed attempts are
@@ -338,11 +354,14 @@ impl Access {
     /// The permit is held until the hash is done, also when the caller is gone.
     async fn hash_and_compare(&self, password: SecretString, hash: Option<String>) -> Result<bool, AccessDenied> {
         let slot = self.hashing.clone().acquire_owned().await.map_err(|_| AccessDenied::Unavailable)?;
-        let work = move || {
+        let (done, outcome) = oneshot::channel();
+        let cost = self.environment().password_cost();
+        self.environment().compute(Box::new(move || {
             let _slot = slot;
-            matches_hash(&password, hash.as_deref())
-        };
-        tokio::task::spawn_blocking(work).await.map_err(|_| AccessDenied::Unavailable)
+            // The caller may be gone.
+            let _ = done.send(matches_hash(&password, hash.as_deref(), cost));
+        }));
+        outcome.await.map_err(|_| AccessDenied::Unavailable)
     }
 
     /// A session for a user that has just logged in; tokens and anonymous callers have none.
@@ -350,7 +369,7 @@ impl Access {
         let directory = self.directory()?;
         let user =
             identity.name.as_ref().and_then(|name| directory.users.get(name)).ok_or(AccessDenied::WrongCredentials)?;
-        self.sessions.start(user.name.text(), user.revision, self.now()).map_err(|error| {
+        self.sessions.start((user.name.text(), user.revision), self.environment(), self.now()).map_err(|error| {
             tracing::error!(%error, "no random bytes from the operating system; session not created");
             AccessDenied::Unavailable
         })
@@ -368,6 +387,9 @@ impl Access {
     /// Audits a refused action. If the audit cannot be written, the action is refused as well.
     pub async fn audit_refusal(&self, actor: &Actor, code: &str, detail: &str) {
         self.refusals.count(code);
+        if PlantedBug::ForgetRefusal.is_planted() {
+            return;
+        }
         let entry = AuditEntry { at: self.now(), actor: actor.clone(), outcome: code.into(), detail: detail.into() };
         // The audit writer has logged why; the refusal stands all the same.
         let _ = self.audit.record(entry).await;

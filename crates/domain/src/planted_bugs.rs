@@ -90,11 +90,21 @@ pub enum PlantedBug {
     ConfirmUndelivered,
     /// An execution of nothing at a FIX venue counts as a fill.
     BelieveEmptyFill,
+    /// A token that is revoked stays valid.
+    KeepRevokedToken,
+    /// A password that was right a moment ago stays right when the user has another.
+    KeepOldPassword,
+    /// Sessions of a user go on when the user is changed or was removed and added again.
+    KeepSession,
+    /// Every role may do everything over HTTP.
+    SkipRoleCheck,
+    /// Refused log-ins and actions are not in the audit.
+    ForgetRefusal,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 48] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -138,6 +148,11 @@ impl PlantedBug {
         Self::RenameRepeatedFill,
         Self::ConfirmUndelivered,
         Self::BelieveEmptyFill,
+        Self::KeepRevokedToken,
+        Self::KeepOldPassword,
+        Self::KeepSession,
+        Self::SkipRoleCheck,
+        Self::ForgetRefusal,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -14,6 +14,7 @@ use crate::invariants::books::JournalBooks;
 use crate::pace::PacePeaks;
 use crate::schedule::Fault;
 use crate::stomp_sessions::{StompCounts, TopicClient};
+use crate::users::UserCounts;
 
 /// Kinds of journal records by number: see docs/journal-format.md.
 const RECORD_KINDS: [(u8, &str); 4] = [(1, "input"), (2, "reservation"), (3, "ledger record"), (4, "delivery log")];
@@ -59,8 +60,7 @@ pub struct Coverage {
     stomp: StompCoverage,
     /// Runs of the strategy, its orders, and what it was told.
     strategy: [u64; 3],
-    /// Changes of users, tokens and settings, and those that were confirmed.
-    administrator: [u64; 2],
+    users: UserCounts,
     samples: u64,
     legs: u64,
     pace: PacePeaks,
@@ -151,8 +151,8 @@ impl Coverage {
         self.strategy = counts;
     }
 
-    pub(crate) fn administrator(&mut self, counts: [u64; 2]) {
-        self.administrator = counts;
+    pub(crate) fn users(&mut self, counts: UserCounts) {
+        self.users = counts;
     }
 
     pub(crate) fn http_reads(&mut self, counts: [u64; 2]) {
@@ -183,7 +183,7 @@ impl Coverage {
         self.http_orders += other.http_orders;
         self.http_reads.iter_mut().zip(other.http_reads).for_each(|(sum, count)| *sum += count);
         self.disconnect_cancels += other.disconnect_cancels;
-        self.administrator.iter_mut().zip(other.administrator).for_each(|(sum, count)| *sum += count);
+        self.users.add(&other.users);
         self.samples += other.samples;
         self.legs += other.legs;
         self.pace.raise_to(&other.pace);
@@ -201,6 +201,12 @@ impl Coverage {
     /// Reads over HTTP that were compared with the journal.
     pub fn http_reads_compared(&self) -> u64 {
         self.http_reads[1]
+    }
+
+    /// Requests with credentials that were let in, and that were denied.
+    pub fn log_ins(&self) -> [u64; 2] {
+        let [_, let_in, denied] = self.users.attempts;
+        [let_in, denied]
     }
 
     /// Orders that were cancelled because their FIX client was disconnected.
@@ -295,8 +301,7 @@ impl fmt::Display for Coverage {
         writeln!(f, "STOMP sessions\n{}", self.stomp)?;
         let [runs, orders, told] = self.strategy;
         writeln!(f, "the strategy\n{runs:>9}  runs\n{orders:>9}  orders\n{told:>9}  events of orders and bookings\n")?;
-        let [asked, confirmed] = self.administrator;
-        writeln!(f, "users, tokens, settings\n{asked:>9}  changes\n{confirmed:>9}  of them confirmed\n")?;
+        writeln!(f, "users, tokens, settings\n{}", self.users)?;
         let PacePeaks { turns, steps, instructions } = self.pace;
         writeln!(f, "the most in one simulated second\n{turns:>9}  turns of the loop\n{steps:>9}  steps of all parts")?;
         writeln!(f, "{instructions:>9}  instructions about one order\n")?;

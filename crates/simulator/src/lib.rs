@@ -1,7 +1,6 @@
 //! Simulator of the whole system: the real engine, live loop, gate, journal, snapshots, recovery, adapter and venue on one thread, in
 //! simulated time, on a simulated disk, with seeded clients and faults. Everything follows from the seed. See docs/simulator.md.
 
-mod administrator;
 mod client;
 mod clock;
 mod coverage;
@@ -24,6 +23,7 @@ mod simulation;
 mod stomp_sessions;
 mod strategies;
 mod trace;
+mod users;
 
 pub use coverage::Coverage;
 pub use error_codes::UNLISTED_CODE;

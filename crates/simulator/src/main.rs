@@ -1,5 +1,8 @@
 //! The command line of the simulator.
 
+#[cfg(feature = "planted-bugs")]
+mod bug_search;
+
 use std::fmt::Write;
 use std::fs;
 use std::io;
@@ -50,7 +53,7 @@ struct Arguments {
     /// Print what was reached and what never was
     #[arg(long)]
     coverage: bool,
-    /// Write what was run, found and reached into this file, as a page
+    /// Write what was run, found and reached into this file, as a page; of a search for planted bugs, what each took
     #[arg(long)]
     page: Option<PathBuf>,
     /// Print a failure as it is, without a search for a shorter schedule
@@ -82,7 +85,7 @@ fn main() -> io::Result<ExitCode> {
     let arguments = Arguments::parse();
     #[cfg(feature = "planted-bugs")]
     if arguments.bugs {
-        return search_bugs(&arguments);
+        return bug_search::search_bugs(&arguments);
     }
     let begun = Instant::now();
     let totals = run_all(&arguments, begun)?;
@@ -218,53 +221,4 @@ fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()>
 fn print_last_lines(report: &RunReport) {
     println!("  its last lines:");
     report.last_lines.iter().for_each(|line| println!("    {line}"));
-}
-
-/// The first seed that finds each bug.
-#[cfg(feature = "planted-bugs")]
-fn search_bugs(arguments: &Arguments) -> io::Result<ExitCode> {
-    let is_wanted =
-        |bug: &domain::PlantedBug| arguments.bug.as_ref().is_none_or(|wanted| *wanted == format!("{bug:?}"));
-    let wanted: Vec<_> = domain::PlantedBug::ALL.into_iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
-        return Err(io::Error::other(format!(
-            "--bug {}: no planted bug has this name",
-            arguments.bug.as_deref().unwrap_or("")
-        )));
-    }
-    let (begun, next, runs) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), AtomicU64::new(0));
-    let missed = thread::scope(|scope| {
-        let search = || {
-            let mut missed = 0;
-            while let Some(bug) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                missed += u32::from(!search_bug(arguments, *bug, &runs)?);
-            }
-            Ok::<u32, io::Error>(missed)
-        };
-        let threads: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(search)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a search does not panic")).sum::<io::Result<u32>>()
-    })?;
-    let (runs, seconds) = (runs.into_inner(), begun.elapsed().as_secs_f64());
-    println!("{} bugs, {missed} not found, {runs} runs in {seconds:.0} s", wanted.len());
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Whether a seed finds the bug. Switches are those of the thread.
-#[cfg(feature = "planted-bugs")]
-fn search_bug(arguments: &Arguments, bug: domain::PlantedBug, runs: &AtomicU64) -> io::Result<bool> {
-    domain::planted_bugs::plant(Some(bug));
-    let mut found = None;
-    for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {
-        runs.fetch_add(1, Ordering::Relaxed);
-        found = run(&arguments.plan(seed))?.violation.map(|violation| (seed, violation));
-        if found.is_some() {
-            break;
-        }
-    }
-    domain::planted_bugs::plant(None);
-    match &found {
-        Some((seed, violation)) => println!("{bug:?}: found by seed {seed}: {violation}"),
-        None => println!("{bug:?}: NOT FOUND by {} seeds", arguments.seeds),
-    }
-    Ok(found.is_some())
 }

@@ -11,7 +11,7 @@ use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
-use domain::admin::{AdminRecord, AdminState};
+use domain::admin::AdminState;
 use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId, Timestamp};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
@@ -33,6 +33,7 @@ use crate::releases::{EarlierFolder, RELEASES};
 use crate::schedule::DAY;
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::{SteppedHost, StrategyLog};
+use crate::users::{SeededSecrets, UserService};
 
 /// How long an upgrade takes.
 const UPGRADE_SECONDS: i64 = 3_600;
@@ -54,7 +55,9 @@ pub(crate) struct Machine {
     pub(crate) disk: SimulatedDisk,
     pub(crate) clock: SimulatedClock,
     pub(crate) read_model: SimulatedReadModel,
+    /// Of runs without users.
     pub(crate) access: Arc<Access>,
+    pub(crate) secrets: SeededSecrets,
     pub(crate) fix_sessions: Arc<FixSessionFile>,
     pub(crate) strategy: StrategyLog,
     pub(crate) market: Arc<Market>,
@@ -95,6 +98,7 @@ impl Machine {
             clock,
             read_model: SimulatedReadModel::default(),
             access: Arc::new(access.map_err(|error| error.to_string())?),
+            secrets: SeededSecrets::new(plan.seed),
             fix_sessions: Arc::new(sessions),
             strategy: StrategyLog::new(market.clone()),
             market,
@@ -157,11 +161,13 @@ pub(crate) struct MachinePlan {
 
 /// A running process.
 pub(crate) struct Platform {
+    /// In runs with users; what works on them ends before all others.
+    users: Option<UserService>,
     pub(crate) inbox: Inbox,
     /// Once the venues are open.
     pub(crate) fix: Option<FixPort>,
     pub(crate) stomp: Option<TopicPort>,
-    /// Where a trader uses it.
+    /// Where a trader or users need it.
     pub(crate) http: Option<HttpPort>,
     pub(crate) strategies: Option<SteppedHost>,
     bus: Bus,
@@ -238,6 +244,7 @@ impl Platform {
         };
         let live = LiveLoop::new(parts, options(), &recovered).by_hand();
         let platform = Self {
+            users: None,
             inbox,
             fix: None,
             stomp: None,
@@ -303,13 +310,9 @@ impl Platform {
         Ok(due)
     }
 
-    pub(crate) fn users(&self) -> Arc<AdminState> {
-        self.ledger.admin()
-    }
-
-    /// None where it was not taken.
-    pub(crate) fn change_users(&self, record: AdminRecord) -> Option<ReplyReceiver> {
-        self.ledger.append_admin(record).ok()
+    /// Work on users that can go on goes on. Whether anything ended that others wait for.
+    pub(crate) fn step_users(&mut self) -> bool {
+        self.users.as_mut().is_some_and(UserService::step)
     }
 
     pub(crate) fn controls(&self, venue: usize) -> Option<&VenueControls> {
@@ -350,10 +353,13 @@ impl Platform {
     }
 
     fn open_ports(&mut self) -> Result<(), String> {
-        let Machine { access, clock, fix_sessions, .. } = &self.machine;
+        let Machine { clock, fix_sessions, .. } = &self.machine;
+        let open = || UserService::open(self.ledger.clone(), self.machine.secrets.clone(), clock);
+        self.users = self.machine.traits.has_users.then(open).transpose()?;
+        let access = self.users.as_ref().map_or(&self.machine.access, |users| &users.access);
         let parts = TopicPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
         self.stomp = Some(TopicPort::open(parts)?);
-        if self.machine.traits.http_trader.is_some() {
+        if self.machine.traits.has_http() {
             let parts = HttpPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
             self.http = Some(HttpPort::open(parts)?);
         }

@@ -6,6 +6,8 @@ use simulator::{Coverage, Plan, RunReport, UNLISTED_CODE, run};
 /// Simulated minutes in which things go wrong; more than two of rest follow.
 const MINUTES: u32 = 3;
 const SEEDS_PER_TEST: u64 = 50;
+/// In every third run there are users, and so in this one.
+const WITH_USERS: u64 = 5;
 
 fn report(seed: u64, minutes: u32) -> RunReport {
     run(&Plan::of_seed(seed, minutes)).expect("a temporary folder can be written")
@@ -24,6 +26,7 @@ fn check_seeds(first: u64) {
     assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
     assert!(coverage.http_orders() > 0, "no order was accepted over HTTP: {coverage}");
     assert!(coverage.http_reads_compared() > 0, "no read over HTTP was compared: {coverage}");
+    assert!(coverage.log_ins().into_iter().all(|count| count > 0), "nobody was let in, or nobody was denied: {coverage}");
     assert!(coverage.disconnect_cancels() > 0, "no order was cancelled because its client was away: {coverage}");
     for kind in [
         "venue cancels only, for a replace",
@@ -66,4 +69,11 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let hashes = [7, 7, 8].map(|seed| report(seed, MINUTES).hash);
     assert_eq!(hashes[0], hashes[1]);
     assert_ne!(hashes[0], hashes[2]);
+}
+
+#[test]
+fn the_same_seed_with_users_gives_the_same_run() {
+    let [one, other] = [WITH_USERS; 2].map(|seed| report(seed, MINUTES));
+    assert!(one.coverage.log_ins()[0] > 0, "{}", one.coverage);
+    assert_eq!(one.hash, other.hash);
 }

@@ -10,7 +10,7 @@ use bus::lanes::RequestClass;
 use bus::past::{PastError, PastPoint};
 use bus::{Bus, History, InboxError, Quotas, Reply, ReplyReceiver};
 use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, Timestamp};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::lists::list_cache::ListCache;
 use crate::middleware::caller::{HttpCaller, unanswered};
@@ -203,12 +203,14 @@ impl AppState {
     ) -> Result<T, Problem> {
         let place =
             self.0.blocking_permits.clone().try_acquire_owned().map_err(|_| closed_problem(InboxError::Busy))?;
-        let done = tokio::task::spawn_blocking(move || {
-            let done = work();
+        let (done, outcome) = oneshot::channel();
+        self.access().environment().block(Box::new(move || {
+            let found = work();
             drop(place);
-            done
-        });
-        done.await.map_err(|_| Problem::new("internal", "the request failed inside the server"))
+            // The caller may be gone.
+            let _ = done.send(found);
+        }));
+        outcome.await.map_err(|_| Problem::new("internal", "the request failed inside the server"))
     }
 
     /// Reads or changes users and tokens; a change is effective at once.

@@ -37,7 +37,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
 pub use axum::Router;
-pub use in_process::{InProcessHttp, PlainRequest, PlainResponse};
+pub use in_process::{InProcessHttp, PlainCredentials, PlainRequest, PlainResponse, PlainSender};
 pub use middleware::caller::ConnectionInfo;
 use ports::HttpPort;
 use ports::protocol_detect::ALPN_PROTOCOLS;

@@ -4,13 +4,30 @@
 use std::fmt;
 
 use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use secrecy::{ExposeSecret, SecretString};
 
-const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
+use crate::environment::{AccessEnvironment, system_environment};
+use crate::error::AccessError;
+use crate::login::secret::random;
+
 const LANES: u32 = 1;
+const SALT_BYTES: usize = 16;
+
+/// What a new hash costs. A hash names its own cost, so that one that was made before is compared at that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordCost {
+    pub memory_kib: u32,
+    pub passes: u32,
+}
+
+/// As OWASP recommends.
+impl Default for PasswordCost {
+    fn default() -> Self {
+        Self { memory_kib: 19 * 1024, passes: 2 }
+    }
+}
 
 /// A shorter password is refused when it is set.
 pub const PASSWORD_LENGTH_MIN: usize = 8;
@@ -47,9 +64,15 @@ impl Password {
     }
 
     /// With a salt of its own, in the text form that names its parameters.
-    pub fn digest(&self) -> Result<PasswordDigest, password_hash::Error> {
-        let hash = argon2().hash_password(self.0.expose_secret().as_bytes());
-        hash.map(|hash: PasswordHash| PasswordDigest(hash.to_string()))
+    pub fn digest(&self) -> Result<PasswordDigest, AccessError> {
+        self.digest_in(&*system_environment())
+    }
+
+    pub(crate) fn digest_in(&self, environment: &dyn AccessEnvironment) -> Result<PasswordDigest, AccessError> {
+        let salt = random::<SALT_BYTES>(environment).map_err(AccessError::system)?;
+        let hasher = argon2(environment.password_cost());
+        let hash = hasher.hash_password_with_salt(self.0.expose_secret().as_bytes(), &salt);
+        hash.map(|hash: PasswordHash| PasswordDigest(hash.to_string())).map_err(AccessError::system)
     }
 }
 
@@ -66,6 +89,10 @@ impl PasswordDigest {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    pub fn matches(&self, given: &SecretString) -> bool {
+        matches_hash(given, Some(&self.0), PasswordCost::default())
+    }
 }
 
 /// Whatever its case.
@@ -74,18 +101,22 @@ fn is_common(text: &str) -> bool {
 }
 
 /// Takes the same time whether there is such a user or not.
-pub(crate) fn matches_hash(given: &SecretString, hash: Option<&str>) -> bool {
-    let against = hash.unwrap_or(DUMMY_HASH);
-    let right = argon2().verify_password(given.expose_secret().as_bytes(), against).is_ok();
+pub(crate) fn matches_hash(given: &SecretString, hash: Option<&str>, cost: PasswordCost) -> bool {
+    let against = hash.map_or_else(|| dummy_hash(cost), str::to_owned);
+    let right = argon2(cost).verify_password(given.expose_secret().as_bytes(), against.as_str()).is_ok();
     right && hash.is_some()
 }
 
-/// The hash of no password, with the parameters below, to be compared for unknown users.
-const DUMMY_HASH: &str =
-    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+/// The hash of no password, at this cost, to be compared for unknown users.
+fn dummy_hash(PasswordCost { memory_kib, passes }: PasswordCost) -> String {
+    format!("$argon2id$v=19$m={memory_kib},t={passes},p={LANES}${DUMMY_SALT}${DUMMY_OUTPUT}")
+}
 
-fn argon2() -> Argon2<'static> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within Argon2's bounds");
+const DUMMY_SALT: &str = "bm9ib2R5IGlzIGhlcmU";
+const DUMMY_OUTPUT: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+fn argon2(PasswordCost { memory_kib, passes }: PasswordCost) -> Argon2<'static> {
+    let params = Params::new(memory_kib, passes, LANES, None).expect("the parameters are within Argon2's bounds");
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
@@ -111,8 +142,8 @@ mod tests {
         let (one, other) = (password.digest().unwrap(), password.digest().unwrap());
         assert!(one.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one:?}");
         assert_ne!(one, other);
-        assert!(matches_hash(&"correct horse".into(), Some(one.as_str())));
-        assert!(!matches_hash(&"correct horsf".into(), Some(one.as_str())));
+        assert!(one.matches(&"correct horse".into()));
+        assert!(!one.matches(&"correct horsf".into()));
         assert_eq!(PasswordDigest::parse(one.as_str()), Some(one));
         assert_eq!(PasswordDigest::parse("correct horse"), None);
     }
@@ -130,10 +161,11 @@ mod tests {
 
     #[test]
     fn nobody_s_hash_costs_as_much_as_any_and_fits_no_password() {
-        let hash = PasswordHash::new(DUMMY_HASH).unwrap();
-        let asked = Params::new(MEMORY_KIB, PASSES, LANES, Some(32)).unwrap();
-        assert_eq!(Params::try_from(&hash).unwrap(), asked);
-        assert!(!matches_hash(&"correct horse".into(), None));
+        let PasswordCost { memory_kib, passes } = PasswordCost::default();
+        let text = dummy_hash(PasswordCost::default());
+        let asked = Params::new(memory_kib, passes, LANES, Some(32)).unwrap();
+        assert_eq!(Params::try_from(&PasswordHash::new(&text).unwrap()).unwrap(), asked);
+        assert!(!matches_hash(&"correct horse".into(), None, PasswordCost::default()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use domain::{Text, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::OwnedMutexGuard;
 
+use crate::environment::{AccessEnvironment, RandomError};
 use crate::login::secret::random;
 
 /// How long a verified password is not hashed again.
@@ -32,8 +33,8 @@ struct CachedPassword {
 }
 
 impl PasswordCache {
-    pub(crate) fn new() -> Result<Self, getrandom::Error> {
-        Ok(Self { key: random()?, since: Mutex::default() })
+    pub(crate) fn new(environment: &dyn AccessEnvironment) -> Result<Self, RandomError> {
+        Ok(Self { key: random(environment)?, since: Mutex::default() })
     }
 
     pub(crate) fn fingerprint(&self, user: &str, password: &SecretString) -> PasswordFingerprint {
@@ -95,12 +96,13 @@ impl AttemptLocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::system_environment;
 
     const BEGIN: Timestamp = Timestamp(0);
 
     #[test]
     fn a_right_password_is_right_for_five_minutes() {
-        let proven = PasswordCache::new().unwrap();
+        let proven = PasswordCache::new(&*system_environment()).unwrap();
         let mark = proven.fingerprint("anna", &"correct horse".into());
         assert_eq!(proven.get(mark, BEGIN), None);
         proven.insert(mark, &"anna".into(), 7, BEGIN);
@@ -110,14 +112,14 @@ mod tests {
 
     #[test]
     fn name_and_password_do_not_run_into_each_other() {
-        let proven = PasswordCache::new().unwrap();
+        let proven = PasswordCache::new(&*system_environment()).unwrap();
         assert_ne!(proven.fingerprint("ab", &"c".into()), proven.fingerprint("a", &"bc".into()));
         assert_eq!(proven.fingerprint("ab", &"c".into()), proven.fingerprint("ab", &"c".into()));
     }
 
     #[test]
     fn no_two_processes_make_the_same_mark() {
-        let (one, other) = (PasswordCache::new().unwrap(), PasswordCache::new().unwrap());
+        let [one, other] = [(); 2].map(|()| PasswordCache::new(&*system_environment()).unwrap());
         assert_ne!(
             one.fingerprint("anna", &"correct horse".into()),
             other.fingerprint("anna", &"correct horse".into())

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::environment::{AccessEnvironment, RandomError};
+
 /// Prefix of every token, so that users and secret scanners recognise one.
 const TOKEN_MARKER: &str = "rialto";
 /// Bytes of the public part of a token, by which it is looked up.
@@ -19,8 +21,8 @@ pub struct Secret(SecretString);
 
 impl Secret {
     /// For a session: only random bits.
-    pub(crate) fn new() -> Result<Self, getrandom::Error> {
-        Ok(Self(hex(&random::<SECRET_BYTES>()?).into()))
+    pub(crate) fn new(environment: &dyn AccessEnvironment) -> Result<Self, RandomError> {
+        Ok(Self(hex(&random::<SECRET_BYTES>(environment)?).into()))
     }
 
     pub fn text(&self) -> &str {
@@ -37,9 +39,9 @@ pub(crate) fn digest(secret: &str) -> SecretDigest {
 }
 
 /// A token, `rialto_<prefix>_<secret>`, with its prefix.
-pub(crate) fn new_token() -> Result<(String, Secret), getrandom::Error> {
-    let prefix = hex(&random::<PREFIX_BYTES>()?);
-    let token = format!("{TOKEN_MARKER}_{prefix}_{}", hex(&random::<SECRET_BYTES>()?));
+pub(crate) fn new_token(environment: &dyn AccessEnvironment) -> Result<(String, Secret), RandomError> {
+    let prefix = hex(&random::<PREFIX_BYTES>(environment)?);
+    let token = format!("{TOKEN_MARKER}_{prefix}_{}", hex(&random::<SECRET_BYTES>(environment)?));
     Ok((prefix, Secret(token.into())))
 }
 
@@ -51,9 +53,9 @@ pub(crate) fn prefix(token: &str) -> Option<&str> {
     (is_hex(prefix, PREFIX_BYTES) && is_hex(secret, SECRET_BYTES)).then_some(prefix)
 }
 
-pub(crate) fn random<const BYTES: usize>() -> Result<[u8; BYTES], getrandom::Error> {
+pub(crate) fn random<const BYTES: usize>(environment: &dyn AccessEnvironment) -> Result<[u8; BYTES], RandomError> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes)?;
+    environment.fill_random(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -67,17 +69,18 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::system_environment;
 
     #[test]
     fn a_token_is_found_by_its_prefix() {
-        let (known_by, token) = new_token().unwrap();
+        let (known_by, token) = new_token(&*system_environment()).unwrap();
         assert_eq!(prefix(token.text()), Some(known_by.as_str()));
         assert_eq!(token.text().len(), "rialto_".len() + 12 + 1 + 64);
     }
 
     #[test]
     fn what_does_not_look_like_a_token_is_none() {
-        let (_, token) = new_token().unwrap();
+        let (_, token) = new_token(&*system_environment()).unwrap();
         let text = token.text();
         let mangled = [text.replace("rialto", "realto"), text.replace('_', "-"), text[..text.len() - 1].into()];
         for other in mangled.iter().map(String::as_str).chain(["", "rialto__", "hunter42"]) {
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn no_two_are_alike_and_none_is_printed() {
-        let (one, other) = (Secret::new().unwrap(), Secret::new().unwrap());
+        let [one, other] = [(); 2].map(|()| Secret::new(&*system_environment()).unwrap());
         assert_ne!(one.digest(), other.digest());
         assert!(!format!("{one:?}").contains(one.text()));
     }

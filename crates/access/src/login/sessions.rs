@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::{Text, Timestamp};
 
+use crate::environment::{AccessEnvironment, RandomError};
 use crate::login::secret::{Secret, SecretDigest, digest};
 
 /// A session ends this long after the login.
@@ -40,8 +41,13 @@ impl LoginSessions {
         Self { limit, sessions: Mutex::default() }
     }
 
-    pub(crate) fn start(&self, user: &Text, revision: i64, at: Timestamp) -> Result<Secret, getrandom::Error> {
-        let secret = Secret::new()?;
+    pub(crate) fn start(
+        &self,
+        (user, revision): (&Text, i64),
+        environment: &dyn AccessEnvironment,
+        at: Timestamp,
+    ) -> Result<Secret, RandomError> {
+        let secret = Secret::new(environment)?;
         let mut sessions = self.lock();
         evict(&mut sessions, self.limit, at);
         sessions.insert(

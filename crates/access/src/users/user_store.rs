@@ -13,6 +13,7 @@ use crate::admin_log::{AdminLog, AdminLogError, MemoryAdminLog};
 use crate::audit::aggregator::AuditAggregator;
 use crate::audit::entry::{AccessChannel, Actor, AuditEntry, AuditRow};
 use crate::audit::view::AuditView;
+use crate::environment::{AccessEnvironment, system_environment};
 use crate::error::AccessError;
 use crate::login::password::{Password, PasswordDigest};
 use crate::login::secret::{Secret, new_token};
@@ -30,6 +31,7 @@ pub struct UserStore {
     view: Option<Arc<AuditView>>,
     /// One change at a time: each is checked against the one before.
     writing: Mutex<AuditAggregator>,
+    environment: Arc<dyn AccessEnvironment>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +63,17 @@ pub enum UserStoreError {
 
 impl UserStore {
     pub fn new(log: Arc<dyn AdminLog>, view: Option<Arc<AuditView>>) -> Self {
-        Self { log, view, writing: Mutex::default() }
+        Self { log, view, writing: Mutex::default(), environment: system_environment() }
+    }
+
+    /// With other random bytes, threads and cost of hashes than the system's.
+    #[must_use]
+    pub fn with_environment(self, environment: Arc<dyn AccessEnvironment>) -> Self {
+        Self { environment, ..self }
+    }
+
+    pub(crate) fn environment(&self) -> &Arc<dyn AccessEnvironment> {
+        &self.environment
     }
 
     /// For as long as the process runs: only the rows of the audit are in a file.
@@ -116,7 +128,7 @@ impl UserStore {
         actor: &Actor,
         at: Timestamp,
     ) -> Result<(), UserStoreError> {
-        let digest = password.digest().map_err(AccessError::system).map_err(UserStoreError::Failed)?;
+        let digest = password.digest_in(&*self.environment)?;
         self.add_user_with_digest((name, role, &digest), replace, actor, at)
     }
 
@@ -170,7 +182,7 @@ impl UserStore {
         if !(1..=TOKEN_DAYS_MAX).contains(&days) {
             return Err(UserStoreError::DaysOutOfRange);
         }
-        let (prefix, secret) = new_token().map_err(AccessError::system).map_err(UserStoreError::Failed)?;
+        let (prefix, secret) = new_token(&*self.environment).map_err(AccessError::system)?;
         let expires = at.plus_seconds(i64::from(days) * DAY_SECONDS);
         let token = AccessToken { name, prefix, role, created: at, expires, digest: secret.digest(), rights: None };
         self.change(actor, at, |state| {

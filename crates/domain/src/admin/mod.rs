@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 
-use crate::{Text, Timestamp};
+use crate::{PlantedBug, Text, Timestamp};
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -216,7 +216,9 @@ impl AdminState {
             }
             AdminChange::RemoveToken(name) => {
                 self.revision += 1;
-                self.tokens.remove(name);
+                if !PlantedBug::KeepRevokedToken.is_planted() {
+                    self.tokens.remove(name);
+                }
             }
             AdminChange::PutSettings(settings) => drop(self.settings.insert(settings.owner.clone(), settings.clone())),
             AdminChange::RemoveSettings(owner) => drop(self.settings.remove(owner)),

@@ -78,7 +78,7 @@ impl UserAdmin<'_> {
         parse_name(name)?;
         parse_role(&role)?;
         let password = Password::new(password()?).map_err(|error| refused("the password", error))?;
-        let digest = password.digest().map_err(|error| AccessError::System(error.to_string()))?;
+        let digest = password.digest()?;
         let digest = digest.as_str().to_owned();
         self.ask_for_text(UserRequest::AddUser { name: name.to_owned(), role, digest, replace })
     }

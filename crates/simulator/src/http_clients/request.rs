@@ -23,13 +23,18 @@ pub(crate) enum HttpAnswer {
 
 /// The request of a command; absent where it has no place here. A change needs the kind of its order.
 pub(crate) fn request_of(command: &Command, kind: Option<&OrderKind>) -> Option<PlainRequest> {
-    let post = |path: String, body: Value| PlainRequest { method: "POST", path, body: body.to_string().into_bytes() };
+    let post = |path: String, body: Value| PlainRequest {
+        method: "POST",
+        path,
+        body: body.to_string().into_bytes(),
+        sender: None,
+    };
     match command {
         Command::Place(order) => Some(post(format!("{ORDERS}/{}", order.kind.order_type().path()), order_body(order))),
         Command::Modify(change) => Some(post(format!("{CHANGES}/{}", kind?.order_type().path()), change_body(change))),
         Command::Cancel(cancel) => {
             let path = format!("{ORDERS}/{}", cancel.int_id.as_str());
-            Some(PlainRequest { method: "DELETE", path, body: vec![] })
+            Some(PlainRequest { method: "DELETE", path, body: vec![], sender: None })
         }
         _ => None,
     }

@@ -19,12 +19,12 @@ use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::record::ExecutionRevision;
 use venue_sim::{ClientOrder, VenueRecord};
 
-use crate::administrator::AdminRecords;
 use crate::invariants::lab_books;
 use crate::lab_venue::LabMachine;
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::platform::Machine;
 use crate::releases::ReplayedState;
+use crate::users::AdminRecords;
 
 /// The kind of an input in the journal: see docs/journal-format.md.
 const INPUT: u8 = 1;

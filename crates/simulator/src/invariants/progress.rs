@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::{AccountId, Currency, Decimal, IntId, Order, OrderId, SecurityId, StrategyId};
 
-use crate::administrator::AdminRecords;
 use crate::invariants::values::ValueSums;
+use crate::users::AdminRecords;
 
 /// Belongs to the books that it was made with: what is read anew is checked from its first record on, as at the end of every run.
 #[derive(Default)]

@@ -23,6 +23,8 @@ const HTTP_ONE_IN: u32 = 4;
 const LEDGER_CUTS_ONE_IN: u32 = 4;
 /// In one of so many runs the orders of the first FIX client are cancelled when it is disconnected.
 const CANCEL_ON_DISCONNECT_ONE_IN: u32 = 4;
+/// In one of so many runs there are users and an administrator.
+pub(crate) const USERS_ONE_IN: u32 = 3;
 /// In one of so many of the runs in which they can, venues bust and correct trades.
 const REVISIONS_ONE_IN: u32 = 2;
 /// In one of so many of the runs in which it can, a venue is the lab behind the FIX adapter.
@@ -52,6 +54,8 @@ pub(crate) struct SeedTraits {
     pub(crate) has_revisions: bool,
     /// The venue that is the lab, behind the FIX adapter; the others are simulated.
     pub(crate) lab_venue: Option<usize>,
+    /// Users log in over HTTP, and an administrator changes them.
+    pub(crate) has_users: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +88,7 @@ impl SeedTraits {
             cancels_on_disconnect: SeededRng::new(seed, 942).one_in(CANCEL_ON_DISCONNECT_ONE_IN),
             has_revisions: false,
             lab_venue: None,
+            has_users: SeededRng::new(seed, 903).one_in(USERS_ONE_IN),
         };
         let has_revisions = traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN);
         Self { has_revisions, lab_venue: traits.draw_lab(seed).filter(|_| !has_revisions), ..traits }
@@ -101,6 +106,11 @@ impl SeedTraits {
     /// filled order again until its cancel arrives, which a venue may report late or not at all.
     fn may_revise(&self) -> bool {
         self.upgrade.is_none() && !self.has_days_off && self.day_ends_in.is_none() && !self.cancels_on_disconnect
+    }
+
+    /// Whether anything comes over HTTP.
+    pub(crate) fn has_http(&self) -> bool {
+        self.http_trader.is_some() || self.has_users
     }
 
     /// The venue that cancels and places anew for a replace.

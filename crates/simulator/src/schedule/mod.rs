@@ -5,7 +5,7 @@ mod faults;
 use domain::SeededRng;
 use std::fmt;
 
-use crate::market::seed_traits::SeedTraits;
+use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 pub use crate::market::seed_traits::TRADERS;
 use faults::operation;
 pub use faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
@@ -42,8 +42,10 @@ const BAD_ROWS_OF_LONG_RUNS: i64 = 6;
 /// On average the strategy does something so often.
 const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
 
-/// In one of so many runs there is an administrator, who on average changes something so often.
-const ADMINISTRATOR_ONE_IN: u32 = 3;
+/// Clients that log in over HTTP, in runs with users; on average each does something so often.
+pub(crate) const USER_CLIENTS: usize = 2;
+const USER_ACTION_EVERY: i64 = 5 * SECOND;
+/// In runs with users their administrator changes something so often on average.
 const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
 
 /// On average a venue that cancels and places anew for a replace does one half of it only, or none, so often.
@@ -95,6 +97,11 @@ pub enum Happening {
     Administrator {
         draw: u64,
     },
+    /// The same for a client that logs in.
+    UserClient {
+        client: usize,
+        draw: u64,
+    },
     /// A trader reads over HTTP what it could trade on.
     HttpRead {
         draw: u64,
@@ -135,7 +142,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     };
     let every = BAD_ROW_EVERY.max(length / BAD_ROWS_OF_LONG_RUNS);
     fill(&mut steps, &mut SeededRng::new(seed, 800), every, length, damages);
-    draw_administrator(seed, length, &mut steps);
+    draw_users(seed, length, &mut steps);
     draw_days_off(seed, length, &mut steps);
     draw_upgrade(seed, &mut steps);
     draw_halves(seed, length, &mut steps);
@@ -210,11 +217,17 @@ fn draw_lab_faults(seed: u64, length: i64, steps: &mut Vec<Step>) {
     fill(steps, &mut SeededRng::new(seed, 982), LAB_FAULT_EVERY, length, fails);
 }
 
-fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {
+/// The first draw of the stream tells whether there are users: see [`SeedTraits`].
+fn draw_users(seed: u64, length: i64, steps: &mut Vec<Step>) {
     let mut rng = SeededRng::new(seed, 903);
-    if rng.one_in(ADMINISTRATOR_ONE_IN) {
-        let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
-        fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
+    if !rng.one_in(USERS_ONE_IN) {
+        return;
+    }
+    let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
+    fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
+    for client in 0..USER_CLIENTS {
+        let acts = |rng: &mut SeededRng| Happening::UserClient { client, draw: rng.next_u64() };
+        fill(steps, &mut SeededRng::new(seed, 951 + client as u64), USER_ACTION_EVERY, length, acts);
     }
 }
 
@@ -266,6 +279,9 @@ impl fmt::Display for Step {
                 write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
             }
             Happening::Administrator { draw } => write!(f, "{seconds}.{millis:03} administrator (draw {draw})"),
+            Happening::UserClient { client, draw } => {
+                write!(f, "{seconds}.{millis:03} user client {} (draw {draw})", client + 1)
+            }
             Happening::HttpRead { draw } => write!(f, "{seconds}.{millis:03} read over HTTP (draw {draw})"),
             Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
             Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),

@@ -46,6 +46,7 @@ impl SimulatedRun {
         }
         self.cancel_fix_orders();
         self.machine.strategy.end();
+        self.try_all_users();
         self.run_until(self.now() + LAST_REST)?;
         self.stomp.settled = self.platform.as_deref().map_or(0, Platform::durable);
         self.run_until(self.now() + SETTLE)?;
@@ -59,8 +60,8 @@ impl SimulatedRun {
         if self.http_reads.is_waiting() {
             return Err(broken("a request was never answered", "a read over HTTP"));
         }
-        if self.administrator.is_waiting() {
-            return Err(broken("a request was never answered", "administrator"));
+        if self.users.is_waiting() {
+            return Err(broken("a request was never answered", "of a user or the administrator"));
         }
         if !self.platform.as_deref().is_some_and(Platform::is_started) {
             return Err(broken("the platform does not start", "it is not there though nothing is wrong any more"));

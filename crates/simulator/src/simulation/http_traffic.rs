@@ -2,6 +2,7 @@
 
 use super::SimulatedRun;
 use crate::invariants::broken_invariant::InvariantResult;
+use crate::platform::Platform;
 use crate::schedule::MILLI;
 
 /// Timers of requests are looked at so often.
@@ -14,7 +15,7 @@ impl SimulatedRun {
 
     /// Answers leave when their input is durable: the port is woken then.
     pub(super) fn wake_http(&mut self, at: i64) {
-        if self.machine.traits.http_trader.is_some() {
+        if self.machine.traits.has_http() {
             self.http_at = self.http_at.min(at);
         }
     }
@@ -26,12 +27,54 @@ impl SimulatedRun {
         self.http_at = now;
     }
 
+    pub(super) fn administer_users(&mut self, draw: u64) {
+        let (now, at) = (self.now(), self.machine.clock.now());
+        let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
+        let line = self.users.administer(draw, at, |request| port.send(request));
+        line.into_iter().for_each(|line| self.trace.line(line));
+        self.http_at = now;
+    }
+
+    pub(super) fn act_as_user(&mut self, client: usize, draw: u64) {
+        let (now, at) = (self.now(), self.machine.clock.now());
+        let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
+        let line = self.users.act((client, draw), at, |request| port.send(request));
+        line.into_iter().for_each(|line| self.trace.line(line));
+        self.http_at = now;
+    }
+
+    /// Nothing goes wrong any more: who may come in comes in, and nobody else.
+    pub(super) fn try_all_users(&mut self) {
+        let (now, at) = (self.now(), self.machine.clock.now());
+        let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
+        if self.machine.traits.has_users {
+            self.users.try_all(at, |request| port.send(request));
+            self.http_at = now;
+        }
+    }
+
+    pub(super) fn receive_of_users(&mut self, is_running: bool) -> InvariantResult {
+        if self.machine.traits.has_users {
+            let lines = self.users.receive(is_running, self.machine.clock.now())?;
+            lines.into_iter().for_each(|line| self.trace.line(line));
+        }
+        Ok(())
+    }
+
     /// Requests go in, and answers whose inputs are durable come out.
     pub(super) fn step_http(&mut self) -> InvariantResult {
         let now = self.now();
         self.http_at = now + IDLE;
         let Some(port) = self.platform.as_mut().and_then(|platform| platform.http.as_mut()) else { return Ok(()) };
         port.step(now);
+        if self.platform.as_deref_mut().is_some_and(Platform::step_users) {
+            // What waited for it goes on.
+            self.platform
+                .as_mut()
+                .and_then(|platform| platform.http.as_mut())
+                .into_iter()
+                .for_each(|port| port.step(now));
+        }
         if self.platform.as_ref().is_some_and(|platform| platform.sleep_nanos() == 0) {
             self.wake_loop();
         }

@@ -29,7 +29,11 @@ impl SimulatedRun {
                 Ok(())
             }
             Happening::Administrator { draw } => {
-                self.act_on_users(*draw);
+                self.administer_users(*draw);
+                Ok(())
+            }
+            Happening::UserClient { client, draw } => {
+                self.act_as_user(*client, *draw);
                 Ok(())
             }
             Happening::HttpRead { draw } => {
@@ -42,14 +46,6 @@ impl SimulatedRun {
                 self.inject(*fault)
             }
         }
-    }
-
-    fn act_on_users(&mut self, draw: u64) {
-        let Some(platform) = self.platform.as_ref().filter(|platform| platform.is_started()) else { return };
-        let record = self.administrator.decide(draw, self.machine.clock.now(), &platform.users());
-        let sent = platform.change_users(record.clone());
-        self.administrator.note(record, sent);
-        self.wake_loop();
     }
 
     fn inject(&mut self, fault: Fault) -> InvariantResult {

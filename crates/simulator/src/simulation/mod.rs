@@ -18,7 +18,6 @@ use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::administrator::Administrator;
 use crate::client::{RequestOutcome, SeededClient};
 use crate::coverage::Coverage;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
@@ -35,6 +34,7 @@ use crate::platform::{Machine, MachinePlan, Platform};
 use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
+use crate::users::UserTraffic;
 use domain::{Event, Instruction, SeededRng};
 
 const MICRO: i64 = 1_000;
@@ -100,7 +100,7 @@ struct SimulatedRun {
     platform: Option<Box<Platform>>,
     clients: Vec<SeededClient>,
     fix_clients: Vec<FixClient>,
-    administrator: Administrator,
+    users: UserTraffic,
     trace: Trace,
     coverage: Coverage,
     /// Delays of threads and disks.
@@ -155,7 +155,7 @@ impl SimulatedRun {
             platform: None,
             clients,
             fix_clients: (0..FIX_CLIENTS).map(fix_client).collect(),
-            administrator: Administrator::default(),
+            users: UserTraffic::new(machine.earlier.as_ref().map_or(0, |earlier| earlier.end())),
             trace: Trace::new(plan.is_traced),
             coverage: Coverage::default(),
             delays: SeededRng::new(plan.seed, 2),
@@ -168,7 +168,7 @@ impl SimulatedRun {
             stomp: StompTraffic::new(plan.seed),
             strategy_at: 0,
             http_reads: HttpReads::default(),
-            http_at: if machine.traits.http_trader.is_some() { 0 } else { NEVER },
+            http_at: if machine.traits.has_http() { 0 } else { NEVER },
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
@@ -320,7 +320,7 @@ impl SimulatedRun {
     /// A platform that runs owes every request an answer.
     fn receive_replies(&mut self, is_running: bool) -> InvariantResult {
         self.http_reads.receive(is_running)?;
-        self.administrator.receive().into_iter().for_each(|line| self.trace.line(line));
+        self.receive_of_users(is_running)?;
         for client in &mut self.clients {
             for (text, outcome) in client.receive() {
                 self.trace.line(&text);
@@ -444,10 +444,10 @@ impl SimulatedRun {
         self.stomp.check(books, is_final)?;
         self.http_reads.check(books)?;
         self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
-        if self.administrator.has_acted() {
+        if self.machine.traits.has_users {
             let unreadable = |reason| broken("the journal cannot be read", reason);
             read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
-            self.administrator.check(&progress.admin)?;
+            self.users.check(&progress.admin)?;
         }
         if is_final {
             self.coverage.books(books);
@@ -456,7 +456,7 @@ impl SimulatedRun {
             self.coverage.stomp_clients(&self.stomp.clients);
             self.coverage.strategy(self.machine.strategy.counts());
             self.coverage.values(progress.values.samples, venue.legs.len());
-            self.coverage.administrator(self.administrator.counts());
+            self.coverage.users(self.users.counts());
             self.coverage.http_reads(self.http_reads.counts);
             self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;

@@ -40,6 +40,7 @@ impl SimulatedRun {
         self.end_stomp_connections(!power);
         self.end_lab_connection(!power);
         self.receive_replies(false)?;
+        self.users.on_process_end();
         if power {
             self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;
         }

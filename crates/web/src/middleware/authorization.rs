@@ -4,7 +4,7 @@ use access::{Access, AccessCredentials, AccessRequest, Actor};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::Source;
+use domain::{PlantedBug, Source};
 use net::PermitHandle;
 
 use crate::app_state::AppState;
@@ -102,7 +102,7 @@ pub(crate) fn is_allowed(role: &access::UserRole, needed: RequiredRole) -> bool 
         access::UserRole::Trader | access::UserRole::Strategy(_) => RequiredRole::Trader,
         access::UserRole::Admin => RequiredRole::Admin,
     };
-    reach >= needed
+    reach >= needed || PlantedBug::SkipRoleCheck.is_planted()
 }
 
 fn role_too_low(role: &access::UserRole, needed: RequiredRole) -> Problem {

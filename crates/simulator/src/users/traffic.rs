@@ -1,0 +1,209 @@
+//! All that happens about users in a run. It outlives the process: the record against the platform.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+use domain::Timestamp;
+use tokio::sync::oneshot::error::TryRecvError;
+use web::{PlainRequest, PlainResponse};
+
+use super::administrator::Administrator;
+use super::attempt::{Attempt, AttemptPlan, Probe, Shown, Verdict};
+use super::audit_claims::{AuditClaim, AuditClaims, DONE};
+use super::client::{ClientContext, UserClient};
+use super::known_users::{AdminRecords, Expected, KnownUsers};
+use crate::http_clients::HttpTicket;
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, ensure};
+use crate::schedule::USER_CLIENTS;
+
+/// Passwords and tokens that are not valid any more and are tried at the end.
+const LAST_TRIED_MAX: usize = 16;
+/// Addresses from which one request comes each begin here.
+const NEW_PEERS: u32 = u32::from_be_bytes([10, 1, 0, 0]);
+
+pub(crate) struct UserTraffic {
+    administrator: Administrator,
+    clients: Vec<UserClient>,
+    known: KnownUsers,
+    claims: AuditClaims,
+    /// Rises with every end of the process.
+    process: u64,
+    peers: u32,
+    /// Requests of clients, those that were let in, and those that were denied.
+    attempts: [u64; 3],
+}
+
+/// What runs have tried, for the page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct UserCounts {
+    /// Changes, and those that were confirmed.
+    pub(crate) changes: [u64; 2],
+    /// Requests with credentials, those that were let in, and those that were denied.
+    pub(crate) attempts: [u64; 3],
+    /// Answers that were compared with the audit.
+    pub(crate) audited: u64,
+}
+
+impl UserCounts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.changes.iter_mut().zip(other.changes).for_each(|(sum, count)| *sum += count);
+        self.attempts.iter_mut().zip(other.attempts).for_each(|(sum, count)| *sum += count);
+        self.audited += other.audited;
+    }
+}
+
+impl fmt::Display for UserCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([asked, confirmed], [tried, let_in, denied]) = (self.changes, self.attempts);
+        writeln!(f, "{asked:>9}  changes\n{confirmed:>9}  of them confirmed\n{tried:>9}  requests with credentials")?;
+        writeln!(f, "{let_in:>9}  of them let in\n{denied:>9}  of them denied")?;
+        writeln!(f, "{:>9}  answers found in the audit", self.audited)
+    }
+}
+
+impl UserTraffic {
+    /// Records up to this sequence are of an earlier release.
+    pub(crate) fn new(behind: u64) -> Self {
+        let clients = (1..).take(USER_CLIENTS).map(UserClient::new).collect();
+        let (administrator, known) = (Administrator::begin_behind(behind), KnownUsers::default());
+        Self { administrator, clients, known, claims: AuditClaims::default(), process: 0, peers: 0, attempts: [0; 3] }
+    }
+
+    /// What the administrator does at this draw, as the trace tells it.
+    pub(crate) fn administer(
+        &mut self,
+        draw: u64,
+        at: Timestamp,
+        send: impl FnOnce(PlainRequest) -> HttpTicket,
+    ) -> Option<String> {
+        let change = self.administrator.decide(draw, &self.known)?;
+        let line = format!("the administrator asks: {change:?}");
+        let ticket = send(self.administrator.request(&change, &self.known));
+        self.administrator.note(change, ticket, &mut self.known, at);
+        Some(line)
+    }
+
+    /// What a client does at this draw, as the trace tells it.
+    pub(crate) fn act(
+        &mut self,
+        (client, draw): (usize, u64),
+        at: Timestamp,
+        send: impl FnOnce(PlainRequest) -> HttpTicket,
+    ) -> Option<String> {
+        let new_peer = self.new_peer();
+        let context = ClientContext { known: &self.known, process: self.process, at, new_peer };
+        let plan = self.clients[client].decide(draw, &context)?;
+        Some(self.send(client, plan, at, send))
+    }
+
+    fn new_peer(&mut self) -> IpAddr {
+        self.peers += 1;
+        IpAddr::V4(Ipv4Addr::from(NEW_PEERS + self.peers))
+    }
+
+    fn send(
+        &mut self,
+        client: usize,
+        plan: AttemptPlan,
+        sent_at: Timestamp,
+        send: impl FnOnce(PlainRequest) -> HttpTicket,
+    ) -> String {
+        let line = format!("user client {}: {}", client + 1, plan.text());
+        let (begun, done) = (self.known.begun(plan.name), self.known.done(plan.name));
+        let ticket = send(plan.request());
+        self.attempts[0] += 1;
+        self.clients[client].waiting.push(Attempt { plan, ticket, sent_at, begun, done });
+        line
+    }
+
+    /// At the end every password and every token that is valid is tried once more, and the newest of those that are not.
+    pub(crate) fn try_all(&mut self, at: Timestamp, send: impl Fn(PlainRequest) -> HttpTicket) {
+        let by_password = self.known.all_passwords().iter().rev().enumerate().map(|(age, (name, text))| {
+            let expected = self.known.with_password(name, text);
+            (age, Probe::LogIn, *name, Shown::Password(text.clone()), expected)
+        });
+        let by_token = self.known.all_secrets().iter().rev().enumerate().map(|(age, (name, text))| {
+            let expected = self.known.with_token(name, text, at);
+            (age, Probe::WhoAmI, *name, Shown::Token(text.clone()), expected)
+        });
+        let all: Vec<_> = by_password.chain(by_token).collect();
+        for (age, probe, name, shown, expected) in all {
+            if age >= LAST_TRIED_MAX && !matches!(expected, Expected::LetIn(_)) {
+                continue;
+            }
+            let peer = self.new_peer();
+            let plan = AttemptPlan { probe, name, shown, peer, is_only: true, expected, is_last: true };
+            self.send(0, plan, at, &send);
+        }
+    }
+
+    /// Answers that have come, as the trace tells them. A platform that runs owes one to every request.
+    pub(crate) fn receive(&mut self, is_running: bool, at: Timestamp) -> Result<Vec<String>, BrokenInvariant> {
+        let mut lines = Vec::new();
+        lines.extend(self.administrator.receive(is_running, &mut self.known, at)?);
+        for client in 0..self.clients.len() {
+            for mut attempt in std::mem::take(&mut self.clients[client].waiting) {
+                match attempt.ticket.try_recv() {
+                    Err(TryRecvError::Empty) => self.clients[client].waiting.push(attempt),
+                    Err(TryRecvError::Closed) => {
+                        ensure(!is_running, "an answer was dropped", || attempt.plan.text())?;
+                    }
+                    Ok(response) => lines.push(self.on_answer(client, &attempt, &response, at)?),
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    fn on_answer(
+        &mut self,
+        client: usize,
+        attempt: &Attempt,
+        response: &PlainResponse,
+        at: Timestamp,
+    ) -> Result<String, BrokenInvariant> {
+        let verdict = attempt.verdict(response)?;
+        attempt.check(response, &verdict, &self.known)?;
+        let new_peer = attempt.plan.peer;
+        let context = ClientContext { known: &self.known, process: self.process, at, new_peer };
+        self.clients[client].on_answer(attempt, (response, &verdict), &context);
+        self.claim(attempt, &verdict, at);
+        Ok(format!("user client {}: {:?} for {}", client + 1, verdict, attempt.plan.text()))
+    }
+
+    /// What was decided must be in the audit.
+    fn claim(&mut self, attempt: &Attempt, verdict: &Verdict, at: Timestamp) {
+        let plan = &attempt.plan;
+        self.attempts[1] += u64::from(*verdict == Verdict::LetIn);
+        self.attempts[2] += u64::from(matches!(verdict, Verdict::TooLow | Verdict::Denied(_)));
+        let (user, outcome) = match verdict {
+            Verdict::LetIn if plan.probe == Probe::LogIn => (Some(plan.name), DONE.to_owned()),
+            Verdict::TooLow => (Some(plan.name), "role-too-low".to_owned()),
+            Verdict::Denied(code) => (plan.claimed_user(), code.clone()),
+            Verdict::LetIn | Verdict::Unavailable => return,
+        };
+        let (peer, is_only) = (plan.peer.to_string(), plan.is_only);
+        self.claims.add(AuditClaim { peer, user, outcome, from: attempt.sent_at, to: at, is_only });
+    }
+
+    /// The process is gone, and its sessions with it.
+    pub(crate) fn on_process_end(&mut self) {
+        self.process += 1;
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.administrator.is_waiting() || self.clients.iter().any(|client| !client.waiting.is_empty())
+    }
+
+    /// While no process runs: what was answered is in the journal, and what is there is known from now on.
+    pub(crate) fn check(&mut self, journal: &AdminRecords) -> InvariantResult {
+        self.administrator.check(journal)?;
+        self.claims.check(journal)?;
+        self.administrator.settle(&mut self.known);
+        Ok(())
+    }
+
+    pub(crate) fn counts(&self) -> UserCounts {
+        UserCounts { changes: self.administrator.counts(), attempts: self.attempts, audited: self.claims.compared }
+    }
+}
