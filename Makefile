@@ -163,8 +163,8 @@ test-rust: ## every other test, the end-to-end stories included
 	  cargo test --workspace --lib --bins --tests --no-fail-fast; \
 	fi
 
-bench-screens: build ## screens at two followers of a cluster: CPU of the leader for an order, with and without them (SCREENS=, ORDERS=)
-	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),2000) RIALTO_SCREEN_SECONDS=20 cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
+bench-screens: build ## screens at two followers of a cluster: CPU of the leader for an order, with and without them (SCREENS=, ORDERS=, RATE=, ACTIVITY=)
+	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),300) RIALTO_SCREEN_RATE=$(or $(RATE),5) RIALTO_SCREEN_ACTIVITY=$(or $(ACTIVITY),calm) RIALTO_SCREEN_SECONDS=20 cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
 
 bench: setup build ## measure the trading core against its aims, the matching engine beside its peers, the journal alone
 	cargo run --release -p runtime --example bench

@@ -11,13 +11,13 @@ use crate::member_link::{MemberLink, NewestMessage, announcement, announcement_s
 use crate::member_requests::MemberRequests;
 use crate::member_status::StatusLink;
 use crate::nats_client::{NatsClient, RequestFailure};
+use crate::read_ahead::{BYTES_MAX, ENTRIES_MAX, ReadAhead, sequence_of};
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
 
 const EXPECTED_STREAM: &str = "Nats-Expected-Stream";
 const EXPECTED_LAST_SEQUENCE: &str = "Nats-Expected-Last-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
-const SEQUENCE: &str = "Nats-Sequence";
 
 /// For how long a leader waits for a trim. Its outcome does not matter: the log is trimmed now or later.
 const TRIM_WAIT: Duration = Duration::from_millis(500);
@@ -41,6 +41,7 @@ pub struct JetStreamStore {
     unchecked: Vec<String>,
     /// Tells followers of each entry that was accepted, so that they need not ask for it again and again.
     announcements: NewestMessage,
+    ahead: ReadAhead,
 }
 
 impl JetStreamStore {
@@ -52,7 +53,7 @@ impl JetStreamStore {
         let client = NatsClient::connect(&settings)?;
         stream::open(&client, &settings, &checked)?;
         let announcements = client.newest_message(announcement_subject(&settings.stream));
-        Ok(Self { client, settings, unchecked: checked.silent, announcements })
+        Ok(Self { client, settings, unchecked: checked.silent, announcements, ahead: ReadAhead::default() })
     }
 
     /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
@@ -104,6 +105,22 @@ impl JetStreamStore {
             self.announcements.send(announcement(*position));
         }
         reply
+    }
+
+    fn direct_get(&self) -> String {
+        format!("$JS.API.DIRECT.GET.{}", self.settings.stream)
+    }
+
+    /// Asks for many entries at once, where a reader is behind. Any server that holds the stream answers; where it has none, or cannot read
+    /// one, the stream's leader is asked for that one as always.
+    fn read_ahead(&mut self, position: LogPosition) -> Option<Vec<u8>> {
+        if !self.ahead.is_due(position) {
+            return None;
+        }
+        let body = json!({ "seq": position.0, "batch": ENTRIES_MAX, "max_bytes": BYTES_MAX }).to_string().into_bytes();
+        let messages = self.client.exchange_many(&self.direct_get(), body, ENTRIES_MAX, self.settings.answer_wait);
+        self.ahead.fill(position, messages);
+        self.ahead.take(position)
     }
 
     /// What stands behind a position where nothing was found. It only names the fault: nothing is decided by it.
@@ -208,16 +225,22 @@ impl LogStore for JetStreamStore {
     }
 
     fn load(&mut self, position: LogPosition) -> LoadReply {
-        self.load_entry(position).unwrap_or_else(|reason| LoadReply::Unavailable { reason })
+        if let Some(entry) = self.ahead.take(position).or_else(|| self.read_ahead(position)) {
+            return LoadReply::Entry(entry);
+        }
+        let reply = self.load_entry(position).unwrap_or_else(|reason| LoadReply::Unavailable { reason });
+        match &reply {
+            LoadReply::Entry(_) => self.ahead.on_read(position),
+            _ => self.ahead.on_end(),
+        }
+        reply
     }
 
     /// Any server that holds the stream answers, by chance: asked often enough, each of them does.
     fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
-        let subject = format!("$JS.API.DIRECT.GET.{}", self.settings.stream);
         let body = json!({ "seq": position.0 }).to_string().into_bytes();
-        let message = self.client.exchange(&subject, &[], body, self.settings.answer_wait).ok()?;
-        let found = message.headers.as_ref()?.get(SEQUENCE)?.as_str().parse().ok();
-        (found == Some(position.0)).then(|| message.payload.to_vec())
+        let message = self.client.exchange(&self.direct_get(), &[], body, self.settings.answer_wait).ok()?;
+        (sequence_of(&message) == Some(position.0)).then(|| message.payload.to_vec())
     }
 
     /// What does not answer soon is tried again later: frames wait meanwhile.

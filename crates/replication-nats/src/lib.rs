@@ -12,6 +12,7 @@ mod member_link;
 mod member_requests;
 mod message_connection;
 mod member_status;
+mod read_ahead;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;

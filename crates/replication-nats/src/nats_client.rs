@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, Message, Request};
+use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -85,6 +86,13 @@ impl NatsClient {
             .map_err(|error| RequestFailure::Unanswered { reason: format!("the answer is not JSON: {error}") })
     }
 
+    /// All answers of a request that has several, at most so many; none where they do not come in time.
+    pub(crate) fn exchange_many(&self, subject: &str, payload: Vec<u8>, most: usize, wait: Duration) -> Vec<Message> {
+        let answers = answers_of(&self.client, subject.to_owned(), payload, most);
+        let answered = self.runtime.block_on(async { tokio::time::timeout(wait, answers).await });
+        answered.ok().flatten().unwrap_or_default()
+    }
+
     /// The answer as it came.
     pub(crate) fn exchange(
         &self,
@@ -108,6 +116,21 @@ impl NatsClient {
             Ok(Ok(message)) => Ok(message),
         }
     }
+}
+
+/// The answers up to the first that is none.
+async fn answers_of(client: &Client, subject: String, payload: Vec<u8>, most: usize) -> Option<Vec<Message>> {
+    let inbox = client.new_inbox();
+    let mut answers = client.subscribe(inbox.clone()).await.ok()?;
+    client.publish_with_reply(subject, inbox, payload.into()).await.ok()?;
+    let mut messages = Vec::new();
+    while messages.len() < most
+        && let Some(message) = answers.next().await
+        && message.status.is_none()
+    {
+        messages.push(message);
+    }
+    Some(messages)
 }
 
 pub(crate) fn options(settings: &NatsSettings) -> Result<ConnectOptions, LogOpenError> {

@@ -5,6 +5,8 @@ mod bit_flips;
 mod nats_cluster;
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -163,6 +165,33 @@ fn an_entry_that_is_appended_while_a_reader_looks_for_it_is_no_damaged_one() {
     }
     writer.join().unwrap();
     assert_eq!(unexpected, []);
+}
+
+/// Requests for single messages, and all others, that the servers have answered.
+fn api_requests(settings: &JetStreamSettings) -> u64 {
+    let answered = |monitor: &String| {
+        let mut connection = TcpStream::connect(monitor.trim_start_matches("http://")).unwrap();
+        connection.write_all(b"GET /jsz HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str::<serde_json::Value>(body).unwrap()["api"]["total"].as_u64().unwrap()
+    };
+    settings.monitors.iter().map(answered).sum()
+}
+
+#[test]
+fn a_reader_that_is_far_behind_asks_for_many_entries_at_once() {
+    let cluster = NatsCluster::three();
+    let settings = cluster.settings("behind");
+    let mut reader = cluster.open("behind");
+    append_raw(&settings);
+    let before = api_requests(&settings);
+    let read: Vec<_> = (1..=APPENDED_UNDER_THE_READER + 1).map(|number| reader.load(LogPosition(number))).collect();
+    let asked = api_requests(&settings) - before;
+    let entries = (1..=APPENDED_UNDER_THE_READER).map(|number| LoadReply::Entry(number.to_le_bytes().to_vec()));
+    assert!(read.iter().eq(entries.chain([LoadReply::End]).collect::<Vec<_>>().iter()), "{read:?}");
+    assert!(asked < APPENDED_UNDER_THE_READER / 10, "{asked} requests one by one");
 }
 
 /// A process with a journal of its own.

@@ -85,6 +85,12 @@ fn cpu_ticks(pid: u32) -> u64 {
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
+/// Clock ticks in which a core of the machine had nothing to do.
+fn idle_ticks() -> u64 {
+    let text = fs::read_to_string("/proc/stat").unwrap();
+    text.lines().next().unwrap().split_whitespace().nth(4).unwrap().parse().unwrap()
+}
+
 /// What the leader does for each order, and without any: prices come all the time.
 struct LeaderCost {
     micros_per_order: f64,
@@ -104,13 +110,15 @@ fn cpu_of(leader: &RunningServer, work: impl FnOnce()) -> (f64, f64) {
 fn measure(what: &str, leader: &RunningServer, orders: u64) -> LeaderCost {
     let quiet = Duration::from_secs(number("RIALTO_SCREEN_SECONDS", 1));
     let (background, seconds) = cpu_of(leader, || thread::sleep(quiet));
+    let (idle, began) = (idle_ticks(), Instant::now());
     let background = background / seconds;
     let (used, seconds) = cpu_of(leader, || trade(what, leader, orders));
     let micros_per_order = (used - background * seconds) / orders as f64;
     let background_percent = background / 10_000.0;
+    let idle = (idle_ticks() - idle) as f64 / TICKS_PER_SECOND / began.elapsed().as_secs_f64();
     eprintln!(
         "{what:>8}: {micros_per_order:.0} µs of the leader's CPU for an order beside {background_percent:.1} % of a core without any; \
-         {orders} orders in {seconds:.1} s"
+         {orders} orders in {seconds:.1} s, {idle:.2} cores idle"
     );
     LeaderCost { micros_per_order, background_percent }
 }
@@ -118,7 +126,12 @@ fn measure(what: &str, leader: &RunningServer, orders: u64) -> LeaderCost {
 fn trade(what: &str, leader: &RunningServer, orders: u64) {
     // A connection that was idle meanwhile may be closed.
     let mut client = leader.client();
+    // A machine that is busy with the screens alone would make every order of the leader dearer, so the rate can be held down.
+    let rate = u32::try_from(number("RIALTO_SCREEN_RATE", 1_000)).unwrap();
+    let begun = Instant::now();
     for order in 0..orders + RESTING {
+        let due = Duration::from_secs(order) / rate;
+        thread::sleep(due.saturating_sub(begun.elapsed()));
         if order < orders {
             let mut resting = resting(&format!("{what}-{order}"));
             resting["quantity"] = json!("0.001");
@@ -134,7 +147,8 @@ fn trade(what: &str, leader: &RunningServer, orders: u64) {
 #[test]
 fn screens_at_followers_read_the_prices_of_a_leader_that_trades() {
     let (screens, orders) = (number("RIALTO_SCREENS", 10), number("RIALTO_SCREEN_ORDERS", 10));
-    let lab = LabPlatform::with("BETA", &[&LAB[..], &["activity=busy"]].concat(), "");
+    let activity = format!("activity={}", std::env::var("RIALTO_SCREEN_ACTIVITY").unwrap_or_else(|_| "busy".to_owned()));
+    let lab = LabPlatform::with("BETA", &[&LAB[..], &[activity.as_str()]].concat(), "");
     let cluster = TestCluster::with_members(&["a", "b", "c"], 0, lab);
     let leader = cluster.start_member("a");
     leader.wait_for_output("\"role\":\"leader\",\"epoch\":1");
