@@ -8,7 +8,10 @@ use bus::quotas::InFlightLimits;
 use bus::reply::Reply;
 use bus::{InboxError, RequestPayload};
 use domain::query::Answer;
-use fix::{MessageStore, SEQ_NUM_MAX, SessionId, StoreError, Traffic, UtcTimestamp};
+use fix::{
+    Application, FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore, MessageStore,
+    OutgoingMessage, SEQ_NUM_MAX, SessionEngine, SessionId, SessionSender, StoreError, Traffic, UtcTimestamp, tag,
+};
 use fix_net::DurableStore;
 use storage::JournalLedger;
 
@@ -330,4 +333,124 @@ fn numbers_end_before_their_place_in_the_book_does() {
     let mut store = LedgerStore(platform.session());
     assert_eq!((store.next_incoming(), store.next_outgoing()), (SEQ_NUM_MAX + 1, SEQ_NUM_MAX + 1));
     assert_eq!(read(&mut store, SEQ_NUM_MAX, SEQ_NUM_MAX), reports([SEQ_NUM_MAX]));
+}
+
+/// Keeps the ids of the reports that it is handed, and whether each may be a duplicate.
+#[derive(Default)]
+struct ReportReader(Vec<String>);
+
+impl Application for ReportReader {
+    fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
+        LogonDecision::Accept
+    }
+
+    fn on_message(&mut self, message: &FixMessage<'_>, _: &mut dyn SessionSender) {
+        let again = if message.flag(tag::POSS_DUP_FLAG) { " again" } else { "" };
+        self.0.push(format!("{}{again}", message.text(tag::CL_ORD_ID).unwrap_or("?")));
+    }
+}
+
+const ACCEPTOR: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
+    TargetCompID=DESK\nNonStopSession=Y\n";
+const INITIATOR: &str = "[SESSION]\nConnectionType=initiator\nSocketConnectHost=localhost\nSocketConnectPort=1\nHeartBtInt=30\n\
+    BeginString=FIX.4.4\nSenderCompID=DESK\nTargetCompID=RIALTO\nNonStopSession=Y\n";
+const NOON: UtcTimestamp = UtcTimestamp::from_nanos(1_767_614_400_000_000_000);
+
+fn engine<S: MessageStore>(settings: &str, store: S) -> SessionEngine<S, ReportReader> {
+    let settings = FixSettings::parse(settings).unwrap().sessions.remove(0);
+    SessionEngine::new(FixSession::new(Arc::new(settings), None, store), ReportReader::default())
+}
+
+/// A leader's end of a session, and its client.
+struct ConnectedPair<'a> {
+    platform: &'a StoreHarness,
+    leader: SessionEngine<LedgerStore, ReportReader>,
+    client: &'a mut SessionEngine<MemoryStore, ReportReader>,
+}
+
+impl<'a> ConnectedPair<'a> {
+    fn log_on(platform: &'a StoreHarness, client: &'a mut SessionEngine<MemoryStore, ReportReader>) -> Self {
+        let mut leader = engine(ACCEPTOR, LedgerStore(platform.session()));
+        leader.connect(NOON);
+        client.connect(NOON);
+        let mut pair = Self { platform, leader, client };
+        pair.exchange();
+        pair
+    }
+
+    fn report(&mut self, id: &str) {
+        let mut report = OutgoingMessage::new("8");
+        report.field(tag::CL_ORD_ID, id);
+        self.leader.send(NOON, &report).unwrap();
+    }
+
+    /// What is durable reaches the client; one that has hung up does not read it. Whether there was something.
+    fn deliver(&mut self) -> bool {
+        self.leader.session_mut().store_mut().0.flush().unwrap();
+        self.platform.commit();
+        let bytes = std::mem::take(self.leader.output());
+        self.client.buffer().extend_from_slice(&bytes);
+        self.client.process_input(NOON);
+        !bytes.is_empty()
+    }
+
+    /// Bytes travel both ways until there are none.
+    fn exchange(&mut self) {
+        while self.deliver() | !self.client.output().is_empty() {
+            let bytes = std::mem::take(self.client.output());
+            self.leader.buffer().extend_from_slice(&bytes);
+            self.leader.process_input(NOON);
+        }
+    }
+
+    /// The connection has ended: the numbers of which nothing was sent behind them are kept.
+    fn end(mut self) {
+        self.leader.session_mut().store_mut().0.flush_all().unwrap();
+        self.platform.commit();
+    }
+
+    /// Next numbers of what the leader sends: its own, and the client's.
+    fn numbers(&self) -> (u64, u64) {
+        (self.leader.session().store().next_outgoing(), self.client.session().store().next_incoming())
+    }
+}
+
+/// A leader of a cluster stops in order, and the next one goes on with what the log has.
+#[test]
+fn a_report_behind_the_logout_of_a_stop_is_sent_again_by_the_next_leader() {
+    let platform = StoreHarness::new();
+    let mut client = engine(INITIATOR, MemoryStore::new(NOON));
+    let mut old = ConnectedPair::log_on(&platform, &mut client);
+    old.report("before");
+    old.exchange();
+    // The venue answers an order while the client is told to leave: the client hangs up at the Logout (3) and does not read on (4).
+    old.leader.log_out(NOON, Some("the server stops"));
+    old.report("behind");
+    old.exchange();
+    assert_eq!((old.numbers(), old.client.disconnect_reason().is_some()), ((5, 4), true));
+    old.end();
+
+    let next = platform.again();
+    let mut new = ConnectedPair::log_on(&next, &mut client);
+    new.report("after");
+    new.exchange();
+    assert_eq!(new.numbers(), (7, 7), "its Logon is 5, and nothing is missing");
+    assert_eq!(new.client.application_mut().0, ["before", "behind again", "after"]);
+}
+
+#[test]
+fn a_number_that_a_stop_did_not_make_durable_was_never_sent_and_is_given_again() {
+    let platform = StoreHarness::new();
+    let mut client = engine(INITIATOR, MemoryStore::new(NOON));
+    let mut old = ConnectedPair::log_on(&platform, &mut client);
+    old.leader.log_out(NOON, Some("the server stops"));
+    old.deliver();
+    // The engine has stopped meanwhile: this one has number 3, and nobody writes its record.
+    old.report("unwritten");
+    let next = platform.again();
+    let mut new = ConnectedPair::log_on(&next, &mut client);
+    new.report("after");
+    new.exchange();
+    // Logon (3), a request for the client's answer to the Logout (4), and the report.
+    assert_eq!((new.numbers(), new.client.application_mut().0.clone()), ((6, 6), vec!["after".to_owned()]));
 }

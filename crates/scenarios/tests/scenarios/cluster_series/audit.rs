@@ -63,9 +63,8 @@ impl EpochLog {
     }
 }
 
-pub(crate) fn finish(mut series: Series, rest: RestLoad, fix: Option<FixLoad>) {
-    let (rest, has_fix) = (rest.end(), fix.is_some());
-    let fix = fix.map_or_else(FixLog::of_no_client, FixLoad::end);
+pub(crate) fn finish(mut series: Series, rest: RestLoad, fix: FixLoad) {
+    let (rest, fix) = (rest.end(), fix.end());
     let leader = series.wait_for_leader();
     let mut client = series.client(leader);
     wait_for("every order to be settled", || is_settled(&client.get_json("/rest/execution/order")).then_some(()));
@@ -79,7 +78,7 @@ pub(crate) fn finish(mut series: Series, rest: RestLoad, fix: Option<FixLoad>) {
     expect_known_once(&journal, &rest, &fix);
     let at_venue = expect_epochs_in_order(&series, &journal);
     // The client's Logout was answered with a number too.
-    assert!(!has_fix || session["nextOut"] == fix.next_number, "no number is missing, {}: {session}", fix.next_number);
+    assert_eq!(session["nextOut"], fix.next_number, "no number is missing: {session}");
     report(&series, (&rest, &fix), at_venue);
 }
 

@@ -4,7 +4,7 @@
 //!
 //! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_BURNS` (1: a leader and a
 //! NATS server lose everything that they had), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
-//! partitions, `RIALTO_CLUSTER_RATE` (10) for orders a second; `RIALTO_SEED` repeats the order of the faults. All are printed.
+//! partitions, `RIALTO_CLUSTER_RATE` (50) for orders a second; `RIALTO_SEED` repeats the order of the faults. All are printed.
 
 mod audit;
 mod faults;
@@ -196,7 +196,7 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
 fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubles_nothing() {
     let (kills, pauses) = (number("RIALTO_CLUSTER_KILLS", 5), number("RIALTO_CLUSTER_PAUSES", 2));
     let (partitions, burns) = (number("RIALTO_CLUSTER_PARTITIONS", 2), number("RIALTO_CLUSTER_BURNS", 1));
-    let (seconds, rate) = (number("RIALTO_CLUSTER_SECONDS_MAX", 5), number("RIALTO_CLUSTER_RATE", 10));
+    let (seconds, rate) = (number("RIALTO_CLUSTER_SECONDS_MAX", 5), number("RIALTO_CLUSTER_RATE", 50));
     let seed = number("RIALTO_SEED", u64::from(std::process::id()));
     println!(
         "cluster: RIALTO_CLUSTER_KILLS={kills} RIALTO_CLUSTER_PAUSES={pauses} RIALTO_CLUSTER_PARTITIONS={partitions} \
@@ -208,5 +208,5 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
     for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);
     }
-    audit::finish(series, rest, Some(fix));
+    audit::finish(series, rest, fix);
 }
