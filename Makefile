@@ -149,8 +149,9 @@ simulate: ## run the whole system in simulated time on all cores, an hour of fau
 simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=), and a page: docs/simulator-bugs.md
 	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc) --page docs/simulator-bugs.md
 
-test-bugs: ## the simulator finds every planted bug by its recorded seed
+test-bugs: ## the simulator finds every planted bug by its recorded seed, and the tests of the replicated log a leader without a lease
 	cargo test -p simulator --features planted-bugs --test planted_bugs
+	cargo test -p replication-contract --features planted-bugs --test followers lease
 
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet

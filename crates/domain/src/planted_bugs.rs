@@ -1,7 +1,7 @@
-//! Planted bugs: known faults behind switches, to prove that the simulator finds them. Without the feature `planted-bugs`, which no
-//! release has, every switch is a constant that is off, and nothing of this is in the program.
+//! Planted bugs: known faults behind switches, to prove that the simulator, or another test, finds them. Without the feature
+//! `planted-bugs`, which no release has, every switch is a constant that is off, and nothing of this is in the program.
 
-/// A fault that the simulator must find.
+/// A fault that a test must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlantedBug {
     /// The journal says durable before it has synced.
@@ -100,10 +100,13 @@ pub enum PlantedBug {
     SkipRoleCheck,
     /// Refused log-ins and actions are not in the audit.
     ForgetRefusal,
+    /// An adapter sends to its venue though the lease of its server has run out. The simulator has no cluster: a test of
+    /// `replication-contract` finds it.
+    IgnoreLease,
 }
 
 impl PlantedBug {
-    /// All faults, in the order of the enum.
+    /// All faults that the simulator must find, in the order of the enum.
     pub const ALL: [Self; 48] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,

@@ -7,6 +7,7 @@ mod lease;
 mod member;
 mod standbys;
 mod trimming;
+mod venue;
 
 use std::fs;
 use std::time::{Duration, Instant};

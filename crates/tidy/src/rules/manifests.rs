@@ -24,10 +24,10 @@ pub fn crates_inherit_lints(tree: &Tree) -> Vec<Violation> {
 }
 
 /// Crates that may name the feature with the planted bugs.
-const BUGGY_ON_REQUEST: [&str; 2] = ["domain", "simulator"];
+const BUGGY_ON_REQUEST: [&str; 3] = ["domain", "simulator", "replication-contract"];
 const BUG_FEATURE: &str = "planted-bugs";
 
-/// Only the simulator builds the platform with planted bugs, and only where it is told to.
+/// Only crates of tests build the platform with planted bugs, and only where they are told to.
 pub fn planted_bugs_are_not_released(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for name in tree.crates() {
@@ -36,8 +36,7 @@ pub fn planted_bugs_are_not_released(tree: &Tree) -> Vec<Violation> {
         let is_named = |line: &str| line.contains(BUG_FEATURE) && !BUGGY_ON_REQUEST.contains(&name);
         let is_default = |line: &str| line.starts_with("default") && line.contains(BUG_FEATURE);
         let wrong = file.numbered_lines().filter(|(_, line)| is_named(line) || is_default(line));
-        violations
-            .extend(wrong.map(|(line, _)| Violation::new(&path, line, "planted bugs are for the simulator alone")));
+        violations.extend(wrong.map(|(line, _)| Violation::new(&path, line, "planted bugs are for tests alone")));
     }
     violations
 }
@@ -86,8 +85,8 @@ mod tests {
         let tree = [("crates/server/Cargo.toml", server), ("crates/simulator/Cargo.toml", simulator)];
         assert_eq!(
             report(planted_bugs_are_not_released(&Tree::from_texts(&tree))),
-            "crates/server/Cargo.toml:2: planted bugs are for the simulator alone\n\
-             crates/simulator/Cargo.toml:2: planted bugs are for the simulator alone"
+            "crates/server/Cargo.toml:2: planted bugs are for tests alone\n\
+             crates/simulator/Cargo.toml:2: planted bugs are for tests alone"
         );
     }
 
