@@ -199,6 +199,7 @@ const ROWS: &[Code] = &[
     row(503, "adapter-reconciling", "the adapter is comparing orders with its venue; try again soon"),
     row(503, "line-down", "a line of the adapter is down: only cancels pass, and orders that reduce a position"),
     row(503, "door-closed", "the interface that the request is about is switched off on this server"),
+    row(503, "prices-unknown", "the leader's prices have not come to this member of the cluster; try again"),
     row(503, "history-behind", "history has not caught up yet; try again"),
     row(503, "busy", "too many requests wait; this one had no effect, try again"),
     row(503, "journal-stalled", "the journal's disk does not answer: nothing is acknowledged before it does"),

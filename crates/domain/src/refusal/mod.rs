@@ -292,6 +292,8 @@ pub enum Refusal {
     },
     /// A limit needs a price of the security, and none is known.
     NoReferencePrice(SecurityId),
+    /// The prices of the leader have not come to this member of a cluster, so nobody here knows whether there are any.
+    PricesUnknown(SecurityId),
     /// A limit needs a fresh price of the security, and the newest is too old.
     StalePrice {
         /// The security of the order.
@@ -417,6 +419,7 @@ impl Refusal {
             Self::DeadManConfigured => "dead-man-configured",
             Self::PriceCollar { .. } => "price-collar",
             Self::NoReferencePrice(_) => "no-reference-price",
+            Self::PricesUnknown(_) => "prices-unknown",
             Self::StalePrice { .. } | Self::PriceGap { .. } => "stale-price",
             Self::InsufficientCash { .. } => "insufficient-cash",
             Self::SelfTrade(_) => "self-trade",

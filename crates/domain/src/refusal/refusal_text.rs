@@ -142,6 +142,9 @@ impl fmt::Display for Refusal {
                 write!(f, "price {price} is more than {} % through the reference of {reference}", percent.normalize())
             }
             Self::NoReferencePrice(id) => write!(f, "no price of security {id} is known"),
+            Self::PricesUnknown(id) => {
+                write!(f, "the leader's prices of security {id} have not come to this member; try again")
+            }
             Self::StalePrice { security, age_seconds, limit_seconds } => {
                 write!(f, "the newest price of security {security} is {age_seconds} s old, more than {limit_seconds} s")
             }

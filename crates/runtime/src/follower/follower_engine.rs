@@ -10,7 +10,7 @@ use bus::reply::Reply;
 use bus::{Catalogue, EventFeed};
 use domain::command::MarketData;
 use domain::query::Answer;
-use domain::{Event, Input, PriceGap, PublishedEvent, Query, Sequenced, Timestamp};
+use domain::{Event, Input, PriceGap, PublishedEvent, Query, ReferenceData, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{self, JournalEntry, JournalReader, SealedFrame};
 use storage::{JournalLedger, RetiredIndex, SnapshotStore};
@@ -153,6 +153,10 @@ impl FollowerEngine {
     pub fn digest(&self) -> Option<String> {
         let digest = self.recovered.digest.clone()?;
         Some(digest.finish(&self.engine, self.recovered.at, self.applied()))
+    }
+
+    pub(crate) fn reference(&self) -> &Arc<ReferenceData> {
+        self.engine.reference()
     }
 
     pub fn answer(&self, now: Timestamp, query: &Query) -> Reply {

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
+use bus::reply::Reply;
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
+use domain::{Query, Timestamp};
 use engine::Engine;
 use storage::journal::{Journal, SealedFrame};
 
 use super::follower_engine::{FollowerEngine, FollowerError};
-use super::price_demand::PriceDemand;
+use super::price_demand::{KnownPrices, PriceDemand};
 use crate::live::EngineClock;
 use crate::recovery::RecoveredState;
 
@@ -21,7 +23,7 @@ const QUERIES_PER_TURN_MAX: usize = 128;
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// The longest sleep while a question waits for prices.
 const SLEEP_WHILE_HELD: Duration = Duration::from_millis(5);
-/// So long a question waits for prices; then it is answered with what is known, and the state of that.
+/// So long a question waits for prices; then it is answered with what is known, and with the state of that and of what is not.
 const HOLD_MAX: Duration = Duration::from_secs(1);
 /// Questions that wait for prices; one more is answered at once.
 const HELD_MAX: usize = 1_024;
@@ -77,7 +79,7 @@ impl FollowerLoop {
             self.wait(!held.is_empty());
             let update = match self.updates.try_recv() {
                 Ok(FollowerUpdate::Lead(journal)) => {
-                    self.answer_all(held.drain(..).map(|held: HeldQuery| held.request));
+                    self.answer_all(held.drain(..).map(|held: HeldQuery| held.request), &self.demand.known());
                     return self.lead(*journal);
                 }
                 Ok(FollowerUpdate::Frames(frames)) => frames.iter().try_for_each(|frame| self.engine.apply(frame)),
@@ -114,27 +116,33 @@ impl FollowerLoop {
     /// A command cannot be carried out here. Its caller is told that there is no answer; the interfaces refuse commands before.
     fn answer(&mut self, held: &mut Vec<HeldQuery>) {
         let _ = self.inbox.requests.wake().try_recv();
-        // Who may be answered is known before the prices are taken: those that it waited for are among them.
+        // Who may be answered, and of what, is known before the prices are taken: those that it waited for are among them.
         let due = self.due_queries(held);
+        let known = if due.is_empty() { KnownPrices::default() } else { self.demand.known() };
         self.apply_prices();
-        self.answer_all(due.into_iter());
+        self.answer_all(due.into_iter(), &known);
     }
 
-    fn answer_all(&self, requests: impl Iterator<Item = EngineRequest>) {
+    fn answer_all(&self, requests: impl Iterator<Item = EngineRequest>, known: &KnownPrices) {
         let now = (self.clock)();
         for request in requests {
             if let RequestPayload::Query(query) = &request.payload {
-                let reply = self.engine.answer(now, query);
-                request.reply_to.send(reply);
+                request.reply_to.send(self.reply(now, query, known));
             }
         }
+    }
+
+    fn reply(&self, now: Timestamp, query: &Query, known: &KnownPrices) -> Reply {
+        let Reply { sequence, outcome } = self.engine.answer(now, query);
+        let reference = self.engine.reference();
+        Reply { sequence, outcome: outcome.and_then(|answer| known.complete(query, answer, reference, now)) }
     }
 
     fn due_queries(&self, held: &mut Vec<HeldQuery>) -> Vec<EngineRequest> {
         let (now, demand) = (Instant::now(), &self.demand);
         let is_due = |held: &mut HeldQuery| {
             let RequestPayload::Query(query) = &held.request.payload else { return true };
-            held.until <= now || !demand.is_awaited(query)
+            held.until <= now || !demand.is_awaited(query, now)
         };
         let mut due: Vec<_> = held.extract_if(.., is_due).map(|held| held.request).collect();
         for request in self.inbox.requests.take_batch(QUERIES_PER_TURN_MAX, |_| true) {

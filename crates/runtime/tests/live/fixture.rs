@@ -35,7 +35,7 @@ use crate::test_disk::TestDisk;
 
 pub(crate) const INSTANCE: InstanceId = InstanceId(*b"the live stories");
 const ADAPTER: &str = "VENUE";
-const TRADED: u64 = 1;
+pub(crate) const TRADED: u64 = 1;
 const QUOTED: u64 = 2;
 /// A Wednesday at noon. Time stands still unless days pass: nothing expires, and marks are taken once, at the start.
 const NOON: Timestamp = Timestamp(1_795_003_200_000_000_000);

@@ -3,23 +3,24 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bus::inbox::{Inbox, inbox};
 use bus::{Catalogue, EventFeed};
 use crossbeam_channel::unbounded;
+use domain::command::MarketData;
 use domain::query::{Answer, Filter};
-use domain::{PublishedEvent, Query};
+use domain::{Price, PublishedEvent, Query, SecurityId, Tick};
 use runtime::{
-    FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, FollowerUpdate, LiveExit, PulseOptions,
-    RecoverySources, recover_up_to,
+    FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, FollowerUpdate, LiveExit, PriceDemand,
+    PulseOptions, QueriedPrices, RecoverySources, recover_up_to,
 };
 use storage::journal::{FOLDER, Journal, JournalBatch, JournalOptions, JournalReader, JournalRecord, SealedFrame};
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, SnapshotStore};
 use tempfile::TempDir;
 
-use crate::fixture::{INSTANCE, LiveFixture};
+use crate::fixture::{INSTANCE, LiveFixture, TRADED};
 
 /// Every turn of the leader has a digest when a day has passed.
 const PULSE: PulseOptions =
@@ -239,4 +240,39 @@ fn a_follower_stops_when_nobody_reads_the_log_any_more() {
     let following =
         FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() };
     assert!(matches!(following.run(), FollowerExit::Stopped));
+}
+
+/// A question that comes before the follower has heard the leader gets the leader's price as soon as it is there.
+#[test]
+fn a_question_for_prices_right_after_the_start_waits_until_the_leader_is_heard() {
+    let (frames, _) = session();
+    let (follower, mut engine, inbox) = Follower::start(u64::MAX);
+    frames.iter().for_each(|frame| engine.apply(frame).unwrap());
+    let (sender, updates) = unbounded();
+    let (demand, security) = (Arc::new(PriceDemand::from_leader(Instant::now())), SecurityId(TRADED));
+    let following = FollowerLoop {
+        engine,
+        inbox,
+        updates,
+        applied: Arc::default(),
+        data_folder: follower.folder.path().to_owned(),
+        clock: Arc::new(|| domain::Timestamp(0)),
+        demand: demand.clone(),
+    };
+    let thread = thread::spawn(move || following.run());
+    let only = Filter { security: Some(security), ..Filter::default() };
+    let question = follower.inbox.query(Query::Ticks(only)).unwrap();
+    // The loop has it now.
+    while demand.queried(Instant::now()).0 != QueriedPrices::Of([security].into()) {
+        thread::yield_now();
+    }
+    let (bid, ask) = (Some(Price::from(10)), Some(Price::from(11)));
+    follower.inbox.send_price(MarketData::Tick(Tick { bid, ask, ..samples::tick(TRADED) }));
+    demand.set_current(security, true);
+    demand.set_state(true, None);
+    let reply = question.recv_blocking().unwrap();
+    let Ok(Answer::Ticks(ticks)) = reply.outcome else { panic!("{:?}", reply.outcome) };
+    assert_eq!(ticks.iter().map(|tick| (tick.bid, tick.stale)).collect::<Vec<_>>(), [(bid, None)]);
+    drop(sender);
+    assert!(matches!(thread.join().unwrap(), FollowerExit::Stopped));
 }
