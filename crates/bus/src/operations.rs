@@ -272,6 +272,11 @@ pub trait ServerAdmin: Send + Sync {
 pub trait BarStore: Send + Sync {
     /// The newest bars that were stored as they closed, oldest first, also of earlier starts. Blocks.
     fn newest_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
+
+    /// Whether only the leader of the cluster has all bars: a follower gets prices while a client wants them, and makes no bars of a part.
+    fn are_of_leader(&self) -> bool {
+        false
+    }
 }
 
 /// What an operator may do with the sessions of the FIX gateway.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use access::AccessGrant;
 use domain::command::GenericEvent;
-use domain::{Event, PublishedEvent, ReferenceData, SecurityId};
+use domain::{BarSize, Event, PublishedEvent, ReferenceData, SecurityId};
 use parking_lot::{Mutex, MutexGuard};
 use stomp::lanes::{Broadcast, SubscriptionDelivery};
 use stomp::session::{Publication, Subscription, SubscriptionKey};
@@ -38,8 +38,9 @@ use crate::limits::{BrokerLimits, EVENTS_PER_LOCK};
 use crate::metrics::BrokerMetrics;
 use crate::translate::{headers, topic_of};
 
-/// Topics that carry prices of a security, by its id.
+/// Topics that carry prices of a security, by its id; those of bars by the size too.
 const PRICE_ROOTS: [&str; 3] = ["tick", "trade", "order-book"];
+const BAR_ROOT: &str = "bar";
 
 pub(crate) struct Hub(Mutex<HubState>);
 
@@ -179,14 +180,14 @@ impl Hub {
     pub(crate) fn wanted_prices(&self, reference: &ReferenceData) -> BTreeSet<SecurityId> {
         let mut state = self.lock();
         let roots: Vec<_> = PRICE_ROOTS.into_iter().filter(|root| state.tree.may_have_subscribers(root)).collect();
-        if roots.is_empty() {
+        let sizes = if state.tree.may_have_subscribers(BAR_ROOT) { &BarSize::ALL[..] } else { &[] };
+        if roots.is_empty() && sizes.is_empty() {
             return BTreeSet::new();
         }
         let mut is_wanted = |security: SecurityId| {
-            roots.iter().any(|root| {
-                let topic = topic_of(&format!("{root}.{security}"));
-                topic.is_some_and(|topic| state.tree.subscribers(&topic).next().is_some())
-            })
+            let of_prices = roots.iter().map(|root| format!("{root}.{security}"));
+            let mut topics = of_prices.chain(sizes.iter().map(|size| format!("{BAR_ROOT}.{security}.{}", size.name())));
+            topics.any(|topic| topic_of(&topic).is_some_and(|topic| state.tree.subscribers(&topic).next().is_some()))
         };
         reference.securities.keys().copied().filter(|security| is_wanted(*security)).collect()
     }

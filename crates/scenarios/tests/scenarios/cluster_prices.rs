@@ -13,6 +13,7 @@ use crate::watchers::{TopicWatcher, WebSocket};
 
 const TICK: &str = "/rest/marketdata/tick?security=1";
 const BOOK: &str = "/rest/marketdata/book?security=1";
+const BARS: &str = "/rest/marketdata/bar?security=1&barSize=SEC_1";
 
 /// Between the bids and offers of others: each adds to the best bid.
 const BETWEEN: &str = "60000.00";
@@ -99,6 +100,18 @@ fn a_screen_at_a_follower_sees_the_leaders_prices_over_a_cut_and_a_change_of_the
     drop(screen);
     wait_for("the end of the interest", || (subscriptions(&cluster) == 0).then_some(()));
 
+    // A client that wants bars hears the leader's as they close, and a question about them is answered by the leader.
+    let mut chart = TopicWatcher::join(WebSocket::open(copy.address()), &["bar.1.SEC_1"]);
+    wait_for("the interest in bars", || (subscriptions(&cluster) > 0).then_some(()));
+    bid(&mut leader, "bar");
+    let bar = hear(&mut chart, |heard| heard["objectType"] == "Bar");
+    let known =
+        wait_for("the bar", || Some(client.get_json(BARS)).filter(|bars| bars.as_array().unwrap().contains(&bar)));
+    let (first_known, of_leader) = (known.as_array().unwrap(), leader.get_json(BARS));
+    assert!(first_known.iter().all(|bar| of_leader.as_array().unwrap().contains(bar)), "{known} {of_leader}");
+    drop(chart);
+    wait_for("the end of the interest", || (subscriptions(&cluster) == 0).then_some(()));
+
     // A question gets the leader's prices, and not what happens to be known here.
     wait_for("the follower's prices", || {
         (is_live(&tick(&mut client)) && tick(&mut client) == tick(&mut leader)).then_some(())
@@ -107,7 +120,7 @@ fn a_screen_at_a_follower_sees_the_leaders_prices_over_a_cut_and_a_change_of_the
 
     let mut screen = TopicWatcher::join(WebSocket::open(copy.address()), &["tick.1"]);
     bid(&mut leader, "two");
-    let expected = wait_for_bid(&mut leader, 2);
+    let expected = wait_for_bid(&mut leader, 3);
     hear(&mut screen, |tick| is_quote_of(&expected, tick));
 
     // The follower's line to NATS is cut: the last price stays, and says that it is old.
@@ -126,7 +139,7 @@ fn a_screen_at_a_follower_sees_the_leaders_prices_over_a_cut_and_a_change_of_the
     let mut leader = second.client();
     wait_for_session(&mut leader, "SUBSCRIBED");
     bid(&mut leader, "three");
-    let expected = wait_for_bid(&mut leader, 3);
+    let expected = wait_for_bid(&mut leader, 4);
     hear(&mut screen, |tick| is_quote_of(&expected, tick));
     assert!(metric(&copy, "rialto_cluster_prices_lost") > 0);
     copy.stop();

@@ -4,14 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use bus::cluster_overview::ClusterOverview;
-use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
+use bus::operations::{BarStore, ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, CommandForwarder, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
 use crossbeam_channel::{Receiver, bounded, select};
+use domain::{Bar, BarSize, SecurityId};
 use replication_nats::MemberRequests;
 use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, PriceDemand};
-use storage::ReadModel;
+use storage::{BarFiles, ReadModel};
 use tracing::info;
 use web::WebServices;
 
@@ -61,7 +63,7 @@ pub(super) fn follow(
     let is_stopped = || !stopped.is_empty();
     let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };
     let FollowingCore { storage, state, member, lanes } = core;
-    let bus = FollowerBus::new(&storage);
+    let bus = FollowerBus::new(config, &storage);
     let journal = member.follower().monitor().ok_or_else(|| failed(&"the journal is not open"))?;
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
@@ -145,8 +147,12 @@ impl JournalStatus for AppliedSequence {
 }
 
 impl FollowerBus {
-    fn new(storage: &FollowerStorage) -> Self {
+    fn new(config: &Config, storage: &FollowerStorage) -> Self {
         let applied = Arc::<AtomicU64>::default();
+        let demand = match config.journal_ticks {
+            JournalTicks::All => PriceDemand::default(),
+            JournalTicks::None => PriceDemand::from_leader(Instant::now()),
+        };
         let bus = Bus {
             inbox: storage.inbox.clone(),
             feed: EventFeed::default(),
@@ -154,7 +160,7 @@ impl FollowerBus {
             history: storage.read_model.clone(),
             journal: Arc::new(AppliedSequence(applied.clone())),
         };
-        Self { bus, applied, demand: Arc::default() }
+        Self { bus, applied, demand: Arc::new(demand) }
     }
 
     fn parts(&self, config: &Config, storage: &FollowerStorage, cluster: &ClusterState) -> FollowerParts {
@@ -272,7 +278,10 @@ impl FollowerServers {
                 metrics: ProgramMetrics::new(metrics, topics.monitor(), Some(cluster.clone())),
                 stop: context.stop.clone(),
             }),
-            bars: bar_storage::start(config, &storage.folder, &bus.feed)?,
+            bars: Arc::new(FollowerBars {
+                files: bar_storage::start(config, &storage.folder, &bus.feed)?,
+                has_all_prices: config.journal_ticks == JournalTicks::All,
+            }),
             past: Arc::new(PastQueries::of_follower(storage.folder.clone(), storage.instance, bus.journal.clone())),
             fix_sessions: None,
             strategies: Arc::new(NoStrategies),
@@ -313,6 +322,21 @@ impl HealthChecks for FollowerHealth {
 
     fn cluster_overview(&self) -> Option<ClusterOverview> {
         Some(self.cluster.overview())
+    }
+}
+
+struct FollowerBars {
+    files: Arc<BarFiles>,
+    has_all_prices: bool,
+}
+
+impl BarStore for FollowerBars {
+    fn newest_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar> {
+        self.files.newest_bars(security, size, count)
+    }
+
+    fn are_of_leader(&self) -> bool {
+        !self.has_all_prices
     }
 }
 

@@ -1,4 +1,5 @@
-//! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands go to the leader.
+//! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands go to the leader, and
+//! questions about bars where it alone makes them.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
@@ -16,6 +17,8 @@ const LAG: HeaderName = HeaderName::from_static("rialto-lag-millis");
 /// What concerns this server alone, whoever leads.
 const OWN: [&str; 3] = ["login::login", "login::logout", "runtime::exit"];
 
+const BARS: &str = "marketdata::bars";
+
 /// Who carries a request out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServedBy {
@@ -26,7 +29,8 @@ pub(crate) enum ServedBy {
 /// A follower changes nothing: only the leader journals. A request that was forwarded already is not forwarded again.
 pub(crate) fn served_by(services: &WebServices, endpoint: &Endpoint, request: &Request) -> Result<ServedBy, Problem> {
     let is_question = [Method::GET, Method::HEAD].iter().any(|method| endpoint.method == method.as_str());
-    if is_question || OWN.contains(&endpoint.handler) {
+    let is_of_leader = endpoint.handler == BARS && services.bars.are_of_leader();
+    if is_question && !is_of_leader || OWN.contains(&endpoint.handler) {
         return Ok(ServedBy::ThisServer);
     }
     let Some(ClusterView { role: ClusterRole::Follower, leader, .. }) = services.health.cluster() else {

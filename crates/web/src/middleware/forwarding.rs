@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError};
 
@@ -15,7 +15,8 @@ use crate::middleware::caller::{AlreadyAudited, HttpCaller, peer};
 use crate::problem::Problem;
 
 /// Headers that the leader needs. Credentials stay here: the follower has checked them, and a session is known to it alone.
-const FORWARDED_HEADERS: [HeaderName; 4] = [
+const FORWARDED_HEADERS: [HeaderName; 5] = [
+    header::ACCEPT,
     header::CONTENT_TYPE,
     header::CONTENT_ENCODING,
     HeaderName::from_static("rialto-source"),
@@ -35,9 +36,13 @@ async fn answer_of_leader(state: &AppState, request: Request) -> Result<Response
     let limits = &state.settings().limits;
     let no_way = || ForwardingError::NotTaken("it knows no way to the leader".to_owned());
     let forwarder = state.services().forwarder.as_ref().ok_or_else(|| forwarding_problem(no_way()))?;
+    let is_question = [Method::GET, Method::HEAD].contains(request.method());
     let mut forwarded = forwarded_head(&request);
     forwarded.body = read_body(request, limits).await?.to_vec();
-    let answer = forwarder.forward(forwarded, limits.request_timeout).await.map_err(forwarding_problem)?;
+    let answer = forwarder.forward(forwarded, limits.request_timeout).await.map_err(|error| match error {
+        ForwardingError::Unanswered if is_question => unanswered_question(),
+        error => forwarding_problem(error),
+    })?;
     let sequence = answer.sequence;
     let response = response(answer).ok_or_else(unknown_outcome)?;
     wait_until_applied(state, sequence).await;
@@ -77,6 +82,14 @@ fn forwarding_problem(error: ForwardingError) -> Problem {
         }
         ForwardingError::Unanswered => unknown_outcome(),
     }
+}
+
+/// It changes nothing, so it may be asked again.
+fn unanswered_question() -> Problem {
+    Problem::new(
+        "not-leader",
+        "this server follows, and the leader, which alone can answer this, gave no answer; try again",
+    )
 }
 
 fn unknown_outcome() -> Problem {

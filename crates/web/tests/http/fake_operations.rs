@@ -39,6 +39,8 @@ pub(crate) struct FakeOperations {
     pub(crate) log: Vec<LogLine>,
     /// Stored ones, oldest first.
     pub(crate) bars: Vec<Bar>,
+    /// A follower without all prices.
+    pub(crate) bars_are_of_leader: bool,
     pub(crate) fix: Vec<FixSessionStatus>,
     pub(crate) fix_acts: Mutex<Vec<(String, FixSessionCommand)>>,
     pub(crate) history: FakeHistory,
@@ -132,6 +134,10 @@ impl BarStore for FakeOperations {
     fn newest_bars(&self, _security: SecurityId, _size: BarSize, count: usize) -> Vec<Bar> {
         let mut bars = self.bars.clone();
         bars.split_off(bars.len().saturating_sub(count))
+    }
+
+    fn are_of_leader(&self) -> bool {
+        self.bars_are_of_leader
     }
 }
 

@@ -138,3 +138,37 @@ fn a_command_is_forwarded_once_at_the_most() {
     assert_eq!(status(&follower.get("/health/live")), "HTTP/1.1 200 OK");
     assert!(follower.commands().is_empty());
 }
+
+/// A follower that makes no bars itself, and whose leader answers like this.
+fn follower_without_bars(answer: Result<ForwardedResponse, ForwardingError>) -> (TestServer, Arc<FakeForwarder>) {
+    let forwarder = Arc::new(FakeForwarder { answer, forwarded: Mutex::default() });
+    let program = FakeOperations {
+        cluster: Some(view(ClusterRole::Follower)),
+        forwarder: Some(forwarder.clone()),
+        bars_are_of_leader: true,
+        ..FakeOperations::default()
+    };
+    (TestServer::with_program(program, |_| panic!("a follower without prices has no bars")), forwarder)
+}
+
+#[test]
+fn a_question_about_bars_is_answered_by_the_leader_who_alone_makes_them() {
+    const BARS: &str = "/rest/marketdata/bar?security=1&barSize=MIN_5";
+    let answer =
+        ForwardedResponse { status: 200, headers: vec![], body: b"[{\"leader\":true}]".to_vec(), sequence: 4_700 };
+    let (follower, forwarder) = follower_without_bars(Ok(answer));
+    let heard = follower.call("GET", BARS, "Accept: text/csv\r\n", "");
+    assert!(heard.starts_with("HTTP/1.1 200 OK") && heard.ends_with("[{\"leader\":true}]"), "{heard}");
+    let forwarded = forwarder.forwarded.lock().unwrap();
+    let asked: Vec<_> = forwarded.iter().map(|request| (request.method.as_str(), request.path.as_str())).collect();
+    assert_eq!(asked, [("GET", BARS)]);
+    assert!(forwarded[0].headers.contains(&("accept".into(), "text/csv".into())), "{:?}", forwarded[0].headers);
+
+    let refused = |error| follower_without_bars(Err(error)).0.get(BARS);
+    let nobody = refused(ForwardingError::NotTaken("no member leads yet".into()));
+    assert_eq!(code(&nobody), "503 not-leader");
+    assert!(nobody.contains("this server follows, and no member leads yet"), "{nobody}");
+    let silent = refused(ForwardingError::Unanswered);
+    assert_eq!(code(&silent), "503 not-leader");
+    assert!(silent.contains("the leader, which alone can answer this, gave no answer; try again"), "{silent}");
+}

@@ -10,7 +10,7 @@ use std::time::Duration;
 use broker::BrokerMonitor;
 use bus::Bus;
 use domain::command::MarketData;
-use domain::{PriceGap, ReferenceData, SecurityId, StaleCause, Text};
+use domain::{Bar, Event, PriceGap, PublishedEvent, ReferenceData, SecurityId, StaleCause, Text};
 use replication_nats::{MessageConnection, NatsMessage};
 use runtime::{PriceDemand, QueriedPrices};
 use tokio::time::{Instant, interval, sleep};
@@ -180,6 +180,14 @@ impl PriceFollower {
             self.parts.bus.inbox.send_price(data);
         }
         self.parts.demand.set_current(security, true);
+        message.bars.into_iter().for_each(|bar| self.publish_bar(bar));
+    }
+
+    /// It is an event for topics alone: the engine here has too few prices for bars of its own.
+    fn publish_bar(&self, bar: Bar) {
+        let at = bar.at.plus_seconds(bar.size.seconds());
+        let sequence = self.parts.bus.journal.durable();
+        self.parts.bus.feed.publish(&PublishedEvent { sequence, at, event: Event::Bar(Arc::new(bar)) });
     }
 
     async fn look(&mut self, connection: &mut MessageConnection) -> Result<(), replication_nats::ConnectionLost> {

@@ -1,7 +1,7 @@
 //! Messages about prices between members, in CBOR.
 
 use domain::command::MarketData;
-use domain::{SecurityId, Text};
+use domain::{Bar, SecurityId, Text};
 use minicbor::{Decode, Encode};
 
 /// One connection of one leader. A later one is greater: what an earlier one still sends is old.
@@ -27,6 +27,10 @@ pub(super) struct PriceMessage {
     pub(super) is_whole: bool,
     #[n(3)]
     pub(super) data: Vec<MarketData>,
+    /// Bars that closed. The leader alone has every price, so they are made there.
+    #[n(4)]
+    #[cbor(default)]
+    pub(super) bars: Vec<Bar>,
 }
 
 /// What a follower wants. It says so again and again; what it does not, it wants no more.
@@ -43,4 +47,30 @@ pub(super) struct WantedPrices {
 
 pub(super) fn encode(message: &impl Encode<()>) -> Vec<u8> {
     minicbor::to_vec(message).expect("a vector takes everything")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the version before this one has sent it.
+    #[derive(Encode)]
+    struct EarlierMessage {
+        #[n(0)]
+        line: PriceLine,
+        #[n(1)]
+        number: u64,
+        #[n(2)]
+        is_whole: bool,
+        #[n(3)]
+        data: Vec<MarketData>,
+    }
+
+    #[test]
+    fn prices_of_a_leader_that_sends_no_bars_are_read() {
+        let line = PriceLine { epoch: 3, opened: 7 };
+        let earlier = encode(&EarlierMessage { line, number: 9, is_whole: true, data: vec![] });
+        let expected = PriceMessage { line, number: 9, is_whole: true, data: vec![], bars: vec![] };
+        assert_eq!(minicbor::decode::<PriceMessage>(&earlier).unwrap(), expected);
+    }
 }

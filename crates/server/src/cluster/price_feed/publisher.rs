@@ -9,7 +9,7 @@ use std::time::Duration;
 use bus::{Bus, EventReceiver};
 use domain::command::MarketData;
 use domain::query::{Answer, Filter};
-use domain::{Event, EventClass, OrderBook, Query, SecurityId, Tick};
+use domain::{Bar, Event, EventClass, OrderBook, Query, SecurityId, Tick};
 use replication_nats::{MessageConnection, MessageSender};
 use tokio::time::{Instant, interval, sleep};
 use tracing::{info, warn};
@@ -23,6 +23,8 @@ const BEAT_EVERY: Duration = Duration::from_millis(500);
 const WANTED_FOR: Duration = Duration::from_secs(5);
 /// Events that wait to be sent. With one more the line ends, and followers ask for everything anew.
 const EVENTS_MAX: usize = 65_536;
+
+const CARRIED: [EventClass; 4] = [EventClass::Tick, EventClass::Trade, EventClass::Book, EventClass::Bar];
 
 /// Publishes for as long as the thread is kept.
 pub(crate) fn start(route: PriceRoute, epoch: u64, bus: Bus, counters: SharedCounters) -> io::Result<PriceThread> {
@@ -57,10 +59,18 @@ struct KnownPrices {
     wanted_until: Option<Instant>,
 }
 
+/// What a message tells.
+enum PriceChange {
+    /// Everything that is known.
+    Whole,
+    Data(MarketData),
+    Bar(Bar),
+}
+
 impl PublisherLine<'_> {
     async fn open(route: &PriceRoute, epoch: u64, bus: &Bus, counters: &SharedCounters) -> Result<(), String> {
         let mut connection = MessageConnection::open(&route.connection).await.map_err(|error| error.to_string())?;
-        let mut events = bus.feed.subscribe(&[EventClass::Tick, EventClass::Trade, EventClass::Book], EVENTS_MAX);
+        let mut events = bus.feed.subscribe(&CARRIED, EVENTS_MAX);
         connection.subscribe(route.wanted()).await.map_err(|lost| lost.to_string())?;
         let id = PriceLine { epoch, opened: nanoseconds_now() };
         let mut line = PublisherLine { id, route, sender: connection.sender(), counters, securities: BTreeMap::new() };
@@ -118,16 +128,17 @@ impl PublisherLine<'_> {
             self.securities.entry(security).or_default().wanted_until = Some(until);
         }
         for security in anew {
-            self.publish(security, true, Vec::new()).await?;
+            self.publish(security, PriceChange::Whole).await?;
         }
         Ok(())
     }
 
     async fn on_event(&mut self, event: &Event) -> Result<(), String> {
-        let (security, data) = match event {
-            Event::Tick(tick) => (tick.security, MarketData::Tick((**tick).clone())),
-            Event::Book(book) => (book.security, MarketData::Book((**book).clone())),
-            Event::Trade(trade) => (trade.security, MarketData::Trade((**trade).clone())),
+        let (security, change) = match event {
+            Event::Tick(tick) => (tick.security, PriceChange::Data(MarketData::Tick((**tick).clone()))),
+            Event::Book(book) => (book.security, PriceChange::Data(MarketData::Book((**book).clone()))),
+            Event::Trade(trade) => (trade.security, PriceChange::Data(MarketData::Trade((**trade).clone()))),
+            Event::Bar(bar) => (bar.security, PriceChange::Bar((**bar).clone())),
             _ => return Ok(()),
         };
         let known = self.securities.entry(security).or_default();
@@ -139,14 +150,18 @@ impl PublisherLine<'_> {
         if known.wanted_until.is_none() {
             return Ok(());
         }
-        self.publish(security, false, vec![data]).await
+        self.publish(security, change).await
     }
 
-    async fn publish(&mut self, security: SecurityId, is_whole: bool, data: Vec<MarketData>) -> Result<(), String> {
+    async fn publish(&mut self, security: SecurityId, change: PriceChange) -> Result<(), String> {
         let known = self.securities.entry(security).or_default();
         known.number += 1;
-        let data = if is_whole { known.whole() } else { data };
-        let message = PriceMessage { line: self.id, number: known.number, is_whole, data };
+        let (is_whole, data, bars) = match change {
+            PriceChange::Whole => (true, known.whole(), vec![]),
+            PriceChange::Data(data) => (false, vec![data], vec![]),
+            PriceChange::Bar(bar) => (false, vec![], vec![bar]),
+        };
+        let message = PriceMessage { line: self.id, number: known.number, is_whole, data, bars };
         self.counters.sent.fetch_add(1, Ordering::Relaxed);
         self.send(format!("{}{security}", self.route.prices()), encode(&message)).await
     }
