@@ -57,9 +57,14 @@ impl ClusterState {
             gate: gate(leader.as_deref(), heard.as_ref()),
             lead: heard.as_ref().and_then(|(_, status)| self.lead_of(status)),
             leader,
-            log: self.log_servers().map(log_view),
+            log: self.log_view(),
             members: self.member_addresses().map(|(name, address)| self.member(name, address)).collect(),
         }
+    }
+
+    /// None where the servers of the log were not asked yet.
+    pub(crate) fn log_view(&self) -> Option<LogServersView> {
+        self.log_servers().map(log_view)
     }
 
     fn member(&self, name: &str, address: &str) -> ClusterMember {
