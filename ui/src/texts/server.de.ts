@@ -76,7 +76,7 @@ const CHECKS = {
   'duplicate-content': limit('Gleiche Orders'),
   'price-collar': [['price {price:n} is more than {percent:n} % through the reference of {reference:n}', 'der Preis {price} liegt um mehr als {percent} % jenseits von {reference}']],
   'no-reference-price': [['no price of security {id} is known', 'es ist kein Kurs bekannt']],
-  'prices-unknown': [["the leader's prices of security {id} have not come to this member; try again", 'die Kurse des führenden Servers sind hier noch nicht angekommen: gleich noch einmal']],
+  'prices-unknown': [['the leader\'s prices of security {id} have not come to this member; try again', 'die Kurse des führenden Servers sind hier noch nicht angekommen: gleich noch einmal']],
   'stale-price': [['the newest price of security {id} is {age:n} s old, more than {most:n} s', 'der neueste Kurs ist {age} s alt, erlaubt sind {most} s'], ['the price of security {id} is stale: {why}', 'der Kurs ist veraltet']],
   'self-trade': [['would trade with the account\'s own order {id}', 'würde mit der eigenen Order {id} handeln']],
   'would-flip': [
