@@ -8,12 +8,11 @@ use adapters::{OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, Ve
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{
-    AdapterCapabilities, LineKind, ListingCapabilities, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot,
-};
+use domain::report::{AdapterCapabilities, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 
+use crate::account::open_order_list::OpenOrderList;
 use crate::account::position_request::{OpenPositions, is_about_positions};
 use crate::dialect::{Dialect, OrderQuery};
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
@@ -92,6 +91,7 @@ pub struct FixAdapter {
     /// Of the next one about several orders, executions or positions.
     pub(crate) questions: QuestionId,
     pub(crate) positions: OpenPositions,
+    pub(crate) open_orders: OpenOrderList,
     /// Orders that are asked about and may have to be asked about by another id.
     asked: BTreeMap<OrderId, Order>,
     /// Absent where the dialect has no market data.
@@ -136,6 +136,7 @@ impl FixAdapter {
             asked: BTreeMap::new(),
             questions: QuestionId { begun_millis, number: 0 },
             positions: OpenPositions::default(),
+            open_orders: OpenOrderList::default(),
             wake: bounded(1),
             runtime,
         })
@@ -156,6 +157,10 @@ impl FixAdapter {
         })
     }
 
+    pub(crate) fn is_logged_on(&self) -> bool {
+        self.session.as_ref().is_some_and(|running| running.is_logged_on)
+    }
+
     fn end_session(&mut self) {
         if let Some(running) = self.session.take() {
             let rest = running.session.end(&self.runtime);
@@ -166,6 +171,7 @@ impl FixAdapter {
         self.translator.chains.on_disconnected(self.setup.dialect.recovery.orders == OrderQuery::Adapter);
         self.translator.captures.clear();
         self.positions.clear();
+        self.open_orders.clear();
         self.confirmation = ReportConfirmation::default();
         self.asked.clear();
     }
@@ -213,12 +219,6 @@ impl FixAdapter {
         })
     }
 
-    /// Those besides the order session.
-    fn lines(&self) -> Vec<LineKind> {
-        let reports = self.drop_copy.iter().map(|_| LineKind::Private);
-        reports.chain(self.setup.price_plan.iter().map(|_| LineKind::Prices)).collect()
-    }
-
     fn on_inbound(&mut self, now: Timestamp, inbound: Inbound, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         match inbound {
             Inbound::LoggedOn => {}
@@ -250,6 +250,9 @@ impl FixAdapter {
         }
         if is_about_securities(message) {
             return self.on_security_message(message, sink);
+        }
+        if self.on_order_list(message, sink) {
+            return;
         }
         if is_about_positions(message) {
             return self.on_position_message(message, sink);
@@ -326,7 +329,7 @@ impl OrderSession for FixAdapter {
             order_properties: dialect.orders.properties.offered(),
             replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
             lines: self.lines(),
-            lists: ListingCapabilities { statement: dialect.recovery.positions, ..ListingCapabilities::default() },
+            lists: self.lists(),
             pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
         }
     }
@@ -431,7 +434,7 @@ impl OrderSession for FixAdapter {
                 self.send(at, RequestKind::Status, message)
             }
             OrderQuery::MassStatus => {
-                let message = requests::mass_status(dialect, self.questions);
+                let message = requests::mass_status(dialect, self.questions, true);
                 mass = Some(self.next_question());
                 self.send(at, RequestKind::MassStatus, message)
             }
@@ -446,8 +449,8 @@ impl OrderSession for FixAdapter {
         self.ask_for_positions(at, account)
     }
 
-    fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {
-        SendOutcome::NotSent("the venue lists no open orders".into())
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        self.ask_for_open_orders(at)
     }
 
     fn list_fills(&mut self, _: Timestamp, _: Option<SecurityId>, _: Option<&Text>) -> SendOutcome {
@@ -456,7 +459,7 @@ impl OrderSession for FixAdapter {
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         let not_logged_on = || SessionLost("not logged on".into());
-        if !self.session.as_ref().is_some_and(|running| running.is_logged_on) {
+        if !self.is_logged_on() {
             return Err(not_logged_on());
         }
         while let Some(inbound) = self.rest.pop_front() {

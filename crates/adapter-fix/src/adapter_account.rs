@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use adapters::{ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::RecvTimeoutError;
-use domain::report::{ReportKind, VenueSnapshot};
+use domain::report::{ListingCapabilities, ReportKind, VenueSnapshot};
 use domain::{AccountId, Order, Security, SecurityKind, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
 use crate::account::open_captures::{CaptureScope, trade_capture};
+use crate::account::open_order_list::OrderListStep;
 use crate::account::position_request::{PositionStep, position_request};
 use crate::account::snapshot::SnapshotAnswers;
 use crate::adapter::FixAdapter;
@@ -52,7 +53,7 @@ impl FixAdapter {
         let (orders, trades) = (self.next_question(), self.next_question());
         let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
         let since = CaptureScope::Since(at.plus_seconds(-TRADES_LOOK_BACK_SECONDS));
-        let (status, capture) = (mass_status(dialect, orders), trade_capture(dialect, ids, trades, since));
+        let (status, capture) = (mass_status(dialect, orders, true), trade_capture(dialect, ids, trades, since));
         self.translator.on_executions_asked(trades, None);
         for (kind, message) in [(RequestKind::MassStatus, status), (RequestKind::TradeCapture, capture)] {
             if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = self.send(at, kind, message) {
@@ -99,6 +100,33 @@ impl FixAdapter {
             }
             unsent => Err(unsent),
         }
+    }
+
+    pub(crate) fn lists(&self) -> ListingCapabilities {
+        let recovery = &self.setup.dialect.recovery;
+        ListingCapabilities { open_orders: recovery.open_orders, fills: None, statement: recovery.positions }
+    }
+
+    pub(crate) fn ask_for_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        if !self.setup.dialect.recovery.open_orders {
+            return SendOutcome::NotSent("the venue lists no open orders".into());
+        }
+        let id = self.next_question();
+        let outcome = self.send(at, RequestKind::MassStatus, mass_status(self.translator.dialect(), id, false));
+        if outcome == SendOutcome::Sent {
+            self.open_orders.begin(id, at);
+        }
+        outcome
+    }
+
+    /// Whether the message was part of the list of open orders.
+    pub(crate) fn on_order_list(&mut self, message: &FixMessage<'_>, sink: &mut dyn ReportSink) -> bool {
+        match self.open_orders.on_message(&self.translator, message) {
+            OrderListStep::NotOfList => return false,
+            OrderListStep::Waiting => {}
+            OrderListStep::Done(report) => sink.on_report(None, report),
+        }
+        true
     }
 
     pub(crate) fn ask_for_positions(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {

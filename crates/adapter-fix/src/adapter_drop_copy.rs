@@ -2,13 +2,19 @@
 
 use adapters::ReportSink;
 use domain::Timestamp;
-use domain::report::ReportKind;
+use domain::report::{LineKind, ReportKind};
 use fix::FixDecoder;
 
 use crate::adapter::FixAdapter;
 use crate::sessions::side_session::SideSessionEvent;
 
 impl FixAdapter {
+    /// Those besides the order session.
+    pub(crate) fn lines(&self) -> Vec<LineKind> {
+        let reports = self.drop_copy.iter().map(|_| LineKind::Private);
+        reports.chain(self.setup.price_plan.iter().map(|_| LineKind::Prices)).collect()
+    }
+
     pub(crate) fn deliver_drop_copy(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
         let Some(mut copy) = self.drop_copy.take() else { return };
         // Before the channel is emptied: what comes meanwhile counts the next time.

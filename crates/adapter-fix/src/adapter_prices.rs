@@ -130,6 +130,9 @@ impl FixAdapter {
 
 impl MarketFeed for FixAdapter {
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
+        if !self.is_logged_on() {
+            return SendOutcome::NotSent("not logged on".into());
+        }
         let reference = self.setup.catalogue.current();
         let Some(listed) = reference.securities.get(&security) else {
             return SendOutcome::NotSent("venue-unlisted: the security is not in the reference data".into());

@@ -37,7 +37,7 @@ impl MessageCheck {
             FixVersion::Fix44 => Dictionary::fix44(),
             FixVersion::Fix50Sp2 => Dictionary::fix50sp2(),
         };
-        let added = dialect.fields.iter().map(|field| field.tag);
+        let added = dialect.fields.iter().map(|field| field.tag).chain(dialect.recovery.ended_orders_tag);
         Self {
             dictionary,
             checker: DictionaryChecker::default(),

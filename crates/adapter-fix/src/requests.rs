@@ -154,13 +154,16 @@ impl QuestionId {
     }
 }
 
-/// Asks for all open orders.
-pub fn mass_status(dialect: &Dialect, id: QuestionId) -> Result<OutgoingMessage, RequestRefusal> {
+/// Asks for all open orders, and for those that have ended where the venue can be asked for them.
+pub fn mass_status(dialect: &Dialect, id: QuestionId, with_ended: bool) -> Result<OutgoingMessage, RequestRefusal> {
     if dialect.version == FixVersion::Fix42 {
         return Err(RequestRefusal::new("venue-no-status", "FIX 4.2 has no mass status"));
     }
     let mut message = OutgoingMessage::new(RequestKind::MassStatus.msg_type());
     message.field(584, id.text(MASS_STATUS_PREFIX)).field(585, "7");
+    if let Some(tag) = dialect.recovery.ended_orders_tag.filter(|_| with_ended) {
+        message.field(tag, "Y");
+    }
     write_constants(dialect, RequestKind::MassStatus, &mut message)?;
     Ok(message)
 }

@@ -2,6 +2,7 @@
 //! executions after a log-on (AF with AD).
 
 pub(crate) mod open_captures;
+pub(crate) mod open_order_list;
 pub(crate) mod position_request;
 pub(crate) mod snapshot;
 pub(crate) mod trade_capture;

@@ -25,10 +25,10 @@ pub(crate) struct SnapshotAnswers {
     is_refused: bool,
 }
 
-struct SnapshotOrder {
-    seen: VenueOrder,
+pub(super) struct SnapshotOrder {
+    pub(super) seen: VenueOrder,
     /// CumQty (14).
-    filled: Quantity,
+    pub(super) filled: Quantity,
     /// The number of the request by which the venue knows it; absent while one is pending or after its end.
     known: Option<u32>,
 }
@@ -107,7 +107,7 @@ impl SnapshotAnswers {
     }
 }
 
-fn snapshot_order(translator: &FixTranslator, message: &FixMessage<'_>) -> Option<SnapshotOrder> {
+pub(super) fn snapshot_order(translator: &FixTranslator, message: &FixMessage<'_>) -> Option<SnapshotOrder> {
     let id = message.text(11).and_then(|text| translator.ids().read(text))?;
     let dialect = translator.dialect();
     let fields = ExecutionFields::read(dialect, message).ok()?;

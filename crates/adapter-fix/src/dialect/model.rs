@@ -334,6 +334,10 @@ pub struct RecoveryRules {
     pub positions: bool,
     /// After a log-on all orders are asked for (AF), and their executions.
     pub snapshot: bool,
+    /// While the session is up all open orders are asked for (AF).
+    pub open_orders: bool,
+    /// The field that asks a mass status (AF) for orders that have ended too.
+    pub ended_orders_tag: Option<Tag>,
     /// How long after sending a request can still take effect.
     pub request_life_seconds: Option<u32>,
     /// How long after a change the venue's answers may still lack it.

@@ -27,6 +27,18 @@ const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126
 /// Account (1) follows from the order too, where the dialect has it.
 const ACCOUNT: Tag = 1;
 
+const RECOVERY_KEYS: &[&str] = &[
+    "resend",
+    "orders",
+    "trades",
+    "positions",
+    "snapshot",
+    "openOrders",
+    "endedOrdersTag",
+    "requestLifeSeconds",
+    "readLagMillis",
+];
+
 /// Fields that say again what the venue knows of an order.
 const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
 /// Messages that have them.
@@ -383,8 +395,7 @@ fn recovery(
     session: &SessionRules,
     problems: &mut Problems<'_>,
 ) -> RecoveryRules {
-    let known = ["resend", "orders", "trades", "positions", "snapshot", "requestLifeSeconds", "readLagMillis"];
-    section.check_keys(&known, problems);
+    section.check_keys(RECOVERY_KEYS, problems);
     let queries = [
         ("status", OrderQuery::Status),
         ("mass-status", OrderQuery::MassStatus),
@@ -397,6 +408,8 @@ fn recovery(
         trades: section.choice("trades", &[("none", false), ("capture", true)], problems).unwrap_or(false),
         positions: section.choice("positions", &[("none", false), ("request", true)], problems).unwrap_or(false),
         snapshot: section.flag("snapshot", false, problems),
+        open_orders: section.flag("openOrders", false, problems),
+        ended_orders_tag: section.whole("endedOrdersTag", 1..=TAG_MAX, problems),
         request_life_seconds: section.whole("requestLifeSeconds", 1..=86_400, problems),
         read_lag_millis: section.whole("readLagMillis", 0..=600_000, problems).unwrap_or(0),
     };
@@ -425,8 +438,8 @@ fn check_account_questions(
     problems: &mut Problems<'_>,
 ) {
     let is_old = version == FixVersion::Fix42;
-    for (key, _) in [("trades", rules.trades), ("positions", rules.positions)].iter().filter(|(_, set)| *set && is_old)
-    {
+    let asked = [("trades", rules.trades), ("positions", rules.positions), ("openOrders", rules.open_orders)];
+    for (key, _) in asked.iter().filter(|(_, set)| *set && is_old) {
         section.refuse::<()>(key, "FIX.4.2 has no such request", problems);
     }
     if rules.snapshot && !rules.trades {

@@ -1,11 +1,10 @@
 //! The adapter on a data folder of its own, and a line to the venue that can be cut.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
 use adapters::Adapter;
@@ -17,12 +16,10 @@ use domain::{Account, AdapterName, Order, OrderKind, ReferenceData, SecurityId, 
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
 
-use crate::venue::RialtoVenue;
+use crate::host::HostedAdapter;
+use crate::venue::{RialtoVenue, price_session};
+use crate::venue_watch::{LOOK_EVERY, VenueWatch, WAIT_MAX};
 
-/// A wait that takes longer than this has failed, on any machine.
-const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Between two looks at the venue; what it has sent is here by the second.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Each harness is another installation: its ids are its own at the venue.
 const INSTANCE: u64 = 7;
 
@@ -30,7 +27,7 @@ pub(crate) struct RialtoHarness<'a> {
     venue: &'a RialtoVenue,
     session: String,
     line: CuttableProxy,
-    adapter: FixAdapter,
+    hosted: HostedAdapter,
     folder: TempDir,
     orders: u64,
     is_down: bool,
@@ -40,37 +37,24 @@ impl<'a> RialtoHarness<'a> {
     pub(crate) fn new(venue: &'a RialtoVenue) -> Self {
         let (session, folder) = (venue.next_session(), tempfile::tempdir().unwrap());
         let line = CuttableProxy::to(venue.address());
-        let adapter = adapter(&session, &line, folder.path());
-        Self { venue, session, line, adapter, folder, orders: 0, is_down: false }
+        let watch = VenueWatch {
+            address: venue.rest_address(),
+            orders: session.clone(),
+            prices: price_session(&session),
+            numbers: context(folder.path()).file("numbers"),
+        };
+        let hosted = HostedAdapter { adapter: adapter(&session, &line, folder.path()), watch };
+        Self { venue, session, line, hosted, folder, orders: 0, is_down: false }
     }
 
-    /// The number of the adapter's next message, which is on disk before a message leaves.
-    fn next_out(&self) -> u64 {
-        let file = context(self.folder.path()).file("numbers");
-        let text = fs::read_to_string(file).unwrap_or_default();
-        text.lines().last().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(1)
-    }
-
-    /// Until the venue has every request, every order has its answer, and nothing more is sent.
-    fn settle(&self) {
-        let begun = Instant::now();
-        let mut sent = None;
-        loop {
-            let (next_in, next_out) = self.venue.numbers(&self.session);
-            let has_all = next_in.is_none_or(|next_in| next_in >= self.next_out());
-            let is_quiet = has_all && !self.venue.is_busy(&self.session);
-            if is_quiet && sent.replace(next_out) == Some(next_out) {
-                return;
-            }
-            assert!(begun.elapsed() < WAIT_MAX, "the venue did not answer: {} of {next_in:?}", self.next_out());
-            thread::sleep(LOOK_EVERY);
-        }
+    fn watch(&self) -> &VenueWatch {
+        &self.hosted.watch
     }
 }
 
 impl Harness for RialtoHarness<'_> {
     fn adapter(&mut self) -> &mut dyn Adapter {
-        &mut self.adapter
+        &mut self.hosted
     }
 
     fn now(&self) -> Timestamp {
@@ -80,10 +64,10 @@ impl Harness for RialtoHarness<'_> {
     /// On a line that was cut, both ends have noticed it.
     fn advance(&mut self) {
         if !self.is_down {
-            return self.settle();
+            return self.watch().settle();
         }
         let begun = Instant::now();
-        while self.venue.numbers(&self.session).0.is_some() {
+        while self.watch().is_logged_on() || self.watch().has_price_session() {
             assert!(begun.elapsed() < WAIT_MAX, "the venue did not notice that the line is cut");
             thread::sleep(LOOK_EVERY);
         }
@@ -105,7 +89,7 @@ impl Harness for RialtoHarness<'_> {
     }
 
     fn disconnect(&mut self) {
-        self.settle();
+        self.watch().settle();
         self.is_down = true;
         self.line.cut();
     }
@@ -125,12 +109,18 @@ impl Harness for RialtoHarness<'_> {
         false
     }
 
+    /// The adapter has subscribed to the list.
+    fn change_listing(&mut self) -> bool {
+        self.venue.change_listing();
+        true
+    }
+
     /// The venue is another process: only the adapter starts again.
     fn restart(&mut self) {
         let fresh = tempfile::tempdir().unwrap();
         // The numbers are used by one adapter at a time.
-        self.adapter = adapter("NOBODY", &self.line, fresh.path());
-        self.adapter = adapter(&self.session, &self.line, self.folder.path());
+        self.hosted.adapter = adapter("NOBODY", &self.line, fresh.path());
+        self.hosted.adapter = adapter(&self.session, &self.line, self.folder.path());
     }
 
     /// Its disk is its own.
@@ -143,13 +133,13 @@ fn terms(quantity: i64, kind: OrderKind) -> OrderTerms {
     OrderTerms { quantity: quantity.into(), kind, tif: TimeInForce::Gtc }
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     Timestamp(i64::try_from(since_1970.as_nanos()).unwrap())
 }
 
 fn adapter(session: &str, line: &CuttableProxy, folder: &Path) -> FixAdapter {
-    let port = line.address().port().to_string();
+    let (port, prices) = (line.address().port().to_string(), price_session(session));
     let written: BTreeMap<&str, &str> = [
         ("name", "BACK"),
         ("type", "fix"),
@@ -160,6 +150,8 @@ fn adapter(session: &str, line: &CuttableProxy, folder: &Path) -> FixAdapter {
         ("tls", "false"),
         ("senderCompId", session),
         ("targetCompId", "RIALTO"),
+        ("marketDataPort", &port),
+        ("marketDataSenderCompId", &prices),
     ]
     .into();
     let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();

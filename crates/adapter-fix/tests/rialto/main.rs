@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 mod venue;
+mod venue_watch;
+mod host;
 mod harness;
 
 mod conformance;

@@ -36,6 +36,7 @@ mod fix_orders;
 mod quickfix;
 mod fix_venue;
 mod fix_prices;
+mod fix_market_data;
 mod rialto_venue;
 mod fix_examples;
 mod fix_certify;

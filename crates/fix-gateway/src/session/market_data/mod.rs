@@ -6,6 +6,8 @@ mod price_mailbox;
 mod price_router;
 mod price_subscriptions;
 mod security_watch;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use application::MarketDataApplication;
 pub(crate) use price_router::PriceRouter;

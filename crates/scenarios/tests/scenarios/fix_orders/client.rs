@@ -242,7 +242,9 @@ impl FixClient {
     fn on_message(&mut self, message: &Message) {
         match message.kind() {
             "1" => self.send_admin("0", &format!("112={}", message.get(112).unwrap_or_default())),
-            "8" | "9" | "j" | "r" | "3" | "AE" | "AQ" | "AO" | "AP" => self.received.push(message.clone()),
+            "8" | "9" | "j" | "r" | "3" | "AE" | "AQ" | "AO" | "AP" | "W" | "X" | "Y" | "y" | "f" => {
+                self.received.push(message.clone());
+            }
             _ => {}
         }
     }

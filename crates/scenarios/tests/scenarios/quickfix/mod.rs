@@ -5,6 +5,7 @@ pub(crate) mod relay;
 mod sessions;
 mod drop_copies;
 mod account;
+mod market_data;
 
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
