@@ -163,6 +163,39 @@ fn a_name_in_another_case_is_not_the_name() {
     assert_eq!(complaints(&text), "line 7: heartbtint is no setting; did you mean HeartBtInt?\n");
 }
 
+const PRICES: &str = "
+[SESSION]
+SenderCompID=RIALTO
+TargetCompID=PRICES
+ResetOnLogon=Y
+MarketData=Y
+MaxSubscriptions=50
+";
+
+#[test]
+fn a_market_data_session_begins_at_one_and_has_a_limit() {
+    let settings = FixSettings::parse(&format!("{ACCEPTOR}{PRICES}")).unwrap();
+    let limits = |session: &fix::SessionSettings| session.gateway.market_data.map(|limits| limits.max_subscriptions);
+    assert_eq!(settings.sessions.iter().map(limits).collect::<Vec<_>>(), [None, None, Some(50)]);
+    let usual = FixSettings::parse(&format!("{ACCEPTOR}{}", PRICES.replace("MaxSubscriptions=50\n", ""))).unwrap();
+    assert_eq!(limits(&usual.sessions[2]), Some(1_000));
+    let wrong = PRICES.replace("ResetOnLogon=Y", "ResetOnLogon=N\nDropCopy=Y");
+    assert_eq!(
+        complaints(&format!("{ACCEPTOR}{wrong}")),
+        "line 38: MarketData: is beside DropCopy, and they are for two sessions\n\
+         line 38: MarketData: needs ResetOnLogon=Y, because prices are not stored\n"
+    );
+    assert_eq!(
+        complaints(&format!("{ACCEPTOR}{}", PRICES.replace("MarketData=Y", "MarketData=N"))),
+        "line 38: MaxSubscriptions: has no effect without MarketData=Y\n"
+    );
+    let copied = COPIES.replace("DESK1", "PRICES");
+    assert_eq!(
+        complaints(&format!("{ACCEPTOR}{PRICES}{copied}")),
+        "line 45: DropCopySessions: PRICES is no TargetCompID of a session that trades\n"
+    );
+}
+
 const COPIES: &str = "
 [SESSION]
 SenderCompID=RIALTO

@@ -72,6 +72,11 @@ impl SecurityList {
         format!("L{:x}-{}", self.begun_seconds, self.number)
     }
 
+    /// Whether the first list is asked for and has not come.
+    pub fn is_awaited(&self) -> bool {
+        self.rows.is_some() && self.listed.is_none()
+    }
+
     /// What is listed under a symbol; nothing before the first whole list.
     pub fn listing(&self, symbol: &str) -> Option<VenueListing> {
         let unlisted = || VenueListing::new(ListingStatus::Unlisted);

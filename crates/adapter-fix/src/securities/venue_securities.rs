@@ -32,7 +32,11 @@ impl VenueSecurities {
         has_any.then(|| Self { list, statuses, told: ToldListings::default(), is_due: false })
     }
 
+    /// Nothing while the list is awaited: a status alone says nothing of ticks and lots.
     pub(crate) fn listing(&self, symbol: &str) -> Option<VenueListing> {
+        if self.list.as_ref().is_some_and(SecurityList::is_awaited) {
+            return None;
+        }
         let listed = self.list.as_ref().and_then(|list| list.listing(symbol));
         match &self.statuses {
             Some(statuses) => statuses.applied(symbol, listed),

@@ -118,7 +118,8 @@ fn questions_about_the_account_as_messages() {
     let at: Timestamp = NOW.parse().unwrap();
     let known = domain::WireId { instance: INSTANCE, order: domain::OrderId(1), request: 2 };
     let lines = [
-        adapter_fix::mass_status(&dialect, QUESTION),
+        adapter_fix::mass_status(&dialect, QUESTION, true),
+        adapter_fix::mass_status(&dialect, QUESTION, false),
         trade_capture(&dialect, &ids, QUESTION, CaptureScope::Order(known)),
         trade_capture(&dialect, &ids, QUESTION, CaptureScope::Since(at)),
         position_request(&dialect, QUESTION, "DESK", at),
@@ -126,6 +127,7 @@ fn questions_about_the_account_as_messages() {
     let lines: String = lines.iter().map(|message| shown(message) + "\n").collect();
     expect![[r#"
         35=AF|584=Ma-3|585=7|7004=Y
+        35=AF|584=Ma-3|585=7
         35=AD|11=R7-1-2|568=Ta-3|569=1|7005=Y
         35=AD|568=Ta-3|569=1|580=1|75=20261116|60=20261116-12:00:00.000|7005=Y
         35=AN|1=DESK|60=20261116-12:00:00.000|581=1|710=Pa-3|715=20261116|724=0

@@ -116,6 +116,33 @@ fn a_book_begins_with_a_snapshot_and_follows_its_changes() {
 }
 
 #[test]
+fn a_price_that_the_venue_itself_takes_for_old_is_a_gap_until_it_is_live_again() {
+    let mut story = PriceStory::subscribed(MarketDataRules { stale_condition: Some("B".into()), ..rules() });
+    story.venue("W 262=P0-1|55=MSFT|268=2|269=0|270=10.5|271=100|276=A|269=1|270=10.7|271=50|276=A");
+    story.venue("X 262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=C B|58=SILENT: longer than usual");
+    story.venue("X 262=P0-1|268=2|279=2|269=1|55=MSFT|270=10.7|279=0|269=2|55=MSFT|278=T1|270=10.6|271=1");
+    story.venue("X 262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=A");
+    story.venue("X 262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=B");
+    expect![[r#"
+        > 35=V|146=1|55=MSFT|262=P0-1|263=1|264=0|265=1|267=3|269=0|269=1|269=2
+        < 35=W|262=P0-1|55=MSFT|268=2|269=0|270=10.5|271=100|276=A|269=1|270=10.7|271=50|276=A
+            1 best 10.5x100 / 10.7x50
+            1 book 10.5x100 / 10.7x50
+        < 35=X|262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=C B|58=SILENT: longer than usual
+            1 GAP SILENT
+        < 35=X|262=P0-1|268=2|279=2|269=1|55=MSFT|270=10.7|279=0|269=2|55=MSFT|278=T1|270=10.6|271=1
+            1 GAP SILENT
+            1 trade 10.6x1 at 2026-11-16T12:00:00Z
+        < 35=X|262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=A
+            1 best 10.5x100 / -
+            1 book 10.5x100 / 
+        < 35=X|262=P0-1|268=1|279=1|269=0|55=MSFT|270=10.5|271=100|276=B
+            1 GAP DISCONNECTED
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
 fn a_message_that_comes_late_discards_the_book_that_lacked_it_and_no_other() {
     let mut story = PriceStory::subscribed(rules());
     story.venue("W 262=P0-1|55=MSFT|268=2|269=0|270=10.5|271=100|269=1|270=10.7|271=50");

@@ -53,7 +53,7 @@ fn every_message_of_every_dialect_keeps_to_its_dictionary() {
             adapter_fix::cancel(&dialect, &ids(&dialect), &order, known, &context()),
             adapter_fix::replace(&dialect, &ids(&dialect), (&order, known), terms(60, "10"), &context()),
             order_status(&dialect, &ids(&dialect), &order, known, &context()),
-            mass_status(&dialect, QUESTION),
+            mass_status(&dialect, QUESTION, true),
             trade_capture(&dialect, &ids(&dialect), QUESTION, CaptureScope::Order(known)),
             trade_capture(&dialect, &ids(&dialect), QUESTION, CaptureScope::Since(context().at)),
             position_request(&dialect, QUESTION, "DESK", context().at),

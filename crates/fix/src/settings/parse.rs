@@ -285,7 +285,7 @@ impl<'a> SessionReader<'a> {
             self.invalid::<()>("MarketData", "needs ResetOnLogon=Y, because prices are not stored");
         }
         if self.flag("DropCopy", false) {
-            self.invalid::<()>("MarketData", "and DropCopy are for two sessions");
+            self.invalid::<()>("MarketData", "is beside DropCopy, and they are for two sessions");
         }
         Some(limits)
     }
