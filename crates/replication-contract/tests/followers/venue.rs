@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use adapters::SendLease;
-use adapters::{
+use adapters::{SendLease, 
     AdapterHost, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueBackoff, VenueOrderRules,
 };
 use bus::inbox::InboxReceiver;
@@ -84,6 +83,9 @@ impl OrderSession for NotingVenue {
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
         VenueOrderRules::default()
     }
+
+    /// What leaves, leaves inside the calls of the host.
+    fn set_lease(&mut self, _: SendLease) {}
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
         self.note("logs on");
