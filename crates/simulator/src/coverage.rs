@@ -8,7 +8,7 @@ use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
 use crate::client::{RequestOutcome, SeededClient};
-use crate::error_codes::listed_codes;
+use crate::error_codes::{UNLISTED_CODE, listed_codes};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::pace::PacePeaks;
@@ -151,8 +151,13 @@ impl Coverage {
         self.strategy = counts;
     }
 
-    pub(crate) fn users(&mut self, counts: UserCounts) {
+    pub(crate) fn users(&mut self, counts: UserCounts, refusals: &BTreeMap<String, u64>) {
         self.users = counts;
+        let codes = listed_codes();
+        for (code, count) in refusals {
+            let code = codes.get(code.as_str()).copied().unwrap_or(UNLISTED_CODE);
+            *self.refusals.entry(code).or_default() += count;
+        }
     }
 
     pub(crate) fn http_reads(&mut self, counts: [u64; 2]) {

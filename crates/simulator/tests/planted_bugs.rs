@@ -70,6 +70,11 @@ recorded! {
     forget_bust: ForgetBust, 4, "a bust is not booked";
     repeat_bust: RepeatBust, 4, "a fill was booked twice";
     keep_corrected_fill: KeepCorrectedFill, 4, "a bust is not booked";
+    keep_revoked_token: KeepRevokedToken, 5, "let in without a right";
+    keep_old_password: KeepOldPassword, 5, "let in without a right";
+    keep_session: KeepSession, 5, "let in without a right";
+    skip_role_check: SkipRoleCheck, 5, "rights are not those of the newest role";
+    forget_refusal: ForgetRefusal, 5, "the audit has not what was answered, once";
 }
 
 /// The shortest schedule by which the seed finds the bug, and the promise that it breaks.

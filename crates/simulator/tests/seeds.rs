@@ -26,7 +26,10 @@ fn check_seeds(first: u64) {
     assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
     assert!(coverage.http_orders() > 0, "no order was accepted over HTTP: {coverage}");
     assert!(coverage.http_reads_compared() > 0, "no read over HTTP was compared: {coverage}");
-    assert!(coverage.log_ins().into_iter().all(|count| count > 0), "nobody was let in, or nobody was denied: {coverage}");
+    assert!(
+        coverage.log_ins().into_iter().all(|count| count > 0),
+        "nobody was let in, or nobody was denied: {coverage}"
+    );
     assert!(coverage.disconnect_cancels() > 0, "no order was cancelled because its client was away: {coverage}");
     for kind in [
         "venue cancels only, for a replace",

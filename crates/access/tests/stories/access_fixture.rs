@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use access::{
-    Access, AccessChannel, AccessCredentials, AccessRequest, AccessSettings, Actor, NewToken, Password, PrincipalName,
-    Secret, UserRole, UserStore, UserStoreError,
+    Access, AccessChannel, AccessCredentials, AccessEnvironment, AccessRequest, AccessSettings, Actor, NewToken,
+    Password, PrincipalName, Secret, UserRole, UserStore, UserStoreError,
 };
 use domain::Timestamp;
 use tempfile::TempDir;
@@ -31,13 +31,23 @@ impl AccessFixture {
     }
 
     pub(crate) fn with_settings(settings: AccessSettings) -> Self {
+        Self::with_environment(settings, None)
+    }
+
+    /// With an environment of its own, where there is one.
+    pub(crate) fn with_environment(settings: AccessSettings, environment: Option<Arc<dyn AccessEnvironment>>) -> Self {
         let (folder, nanos) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
         let clock = {
             let nanos = nanos.clone();
             Arc::new(move || Timestamp(nanos.load(Ordering::Relaxed)))
         };
         let log = RecordingLog::new();
-        let access = Access::open(Arc::new(log.store(folder.path())), settings, clock).unwrap();
+        let users = log.store(folder.path());
+        let users = match environment {
+            Some(environment) => users.with_environment(environment),
+            None => users,
+        };
+        let access = Access::open(Arc::new(users), settings, clock).unwrap();
         Self { folder, nanos, log, access }
     }
 

@@ -9,6 +9,8 @@ mod recording_log;
 mod anonymous;
 /// The audit trail.
 mod audit;
+/// An environment of its own.
+mod environment;
 /// The file of older versions.
 mod old_file;
 /// Grants of open connections.

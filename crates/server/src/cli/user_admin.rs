@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use access::{AccessError, Password, SecretString};
+use access::{Password, SecretString};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use storage::StorageError;

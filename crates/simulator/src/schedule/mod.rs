@@ -5,8 +5,8 @@ mod faults;
 use domain::SeededRng;
 use std::fmt;
 
-use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 pub use crate::market::seed_traits::TRADERS;
+use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 use faults::operation;
 pub use faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
 

@@ -456,7 +456,7 @@ impl SimulatedRun {
             self.coverage.stomp_clients(&self.stomp.clients);
             self.coverage.strategy(self.machine.strategy.counts());
             self.coverage.values(progress.values.samples, venue.legs.len());
-            self.coverage.users(self.users.counts());
+            self.coverage.users(self.users.counts(), self.users.refusals());
             self.coverage.http_reads(self.http_reads.counts);
             self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;

@@ -1,5 +1,6 @@
 //! All that happens about users in a run. It outlives the process: the record against the platform.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -31,6 +32,8 @@ pub(crate) struct UserTraffic {
     peers: u32,
     /// Requests of clients, those that were let in, and those that were denied.
     attempts: [u64; 3],
+    /// By code.
+    refusals: BTreeMap<String, u64>,
 }
 
 /// What runs have tried, for the page.
@@ -66,7 +69,16 @@ impl UserTraffic {
     pub(crate) fn new(behind: u64) -> Self {
         let clients = (1..).take(USER_CLIENTS).map(UserClient::new).collect();
         let (administrator, known) = (Administrator::begin_behind(behind), KnownUsers::default());
-        Self { administrator, clients, known, claims: AuditClaims::default(), process: 0, peers: 0, attempts: [0; 3] }
+        Self {
+            administrator,
+            clients,
+            known,
+            claims: AuditClaims::default(),
+            process: 0,
+            peers: 0,
+            attempts: [0; 3],
+            refusals: BTreeMap::new(),
+        }
     }
 
     /// What the administrator does at this draw, as the trace tells it.
@@ -182,6 +194,9 @@ impl UserTraffic {
             Verdict::Denied(code) => (plan.claimed_user(), code.clone()),
             Verdict::LetIn | Verdict::Unavailable => return,
         };
+        if outcome != DONE {
+            *self.refusals.entry(outcome.clone()).or_default() += 1;
+        }
         let (peer, is_only) = (plan.peer.to_string(), plan.is_only);
         self.claims.add(AuditClaim { peer, user, outcome, from: attempt.sent_at, to: at, is_only });
     }
@@ -201,6 +216,11 @@ impl UserTraffic {
         self.claims.check(journal)?;
         self.administrator.settle(&mut self.known);
         Ok(())
+    }
+
+    /// How often clients were refused, by code.
+    pub(crate) fn refusals(&self) -> &BTreeMap<String, u64> {
+        &self.refusals
     }
 
     pub(crate) fn counts(&self) -> UserCounts {
