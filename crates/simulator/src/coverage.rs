@@ -11,6 +11,7 @@ use crate::client::{RequestOutcome, SeededClient};
 use crate::error_codes::{UNLISTED_CODE, listed_codes};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
+use crate::lab_venue::LabCounts;
 use crate::pace::PacePeaks;
 use crate::schedule::Fault;
 use crate::stomp_sessions::{StompCounts, TopicClient};
@@ -63,6 +64,7 @@ pub struct Coverage {
     users: UserCounts,
     samples: u64,
     legs: u64,
+    lab: LabCounts,
     pace: PacePeaks,
     statuses: BTreeMap<IntId, OrdStatus>,
 }
@@ -169,6 +171,10 @@ impl Coverage {
         self.legs += legs as u64;
     }
 
+    pub(crate) fn lab(&mut self, counts: LabCounts) {
+        self.lab.add(&counts);
+    }
+
     pub(crate) fn pace(&mut self, peaks: &PacePeaks) {
         self.pace.raise_to(peaks);
     }
@@ -191,11 +197,17 @@ impl Coverage {
         self.users.add(&other.users);
         self.samples += other.samples;
         self.legs += other.legs;
+        self.lab.add(&other.lab);
         self.pace.raise_to(&other.pace);
         self.fix.add(&other.fix);
         self.stomp.counts.add(&other.stomp.counts);
         self.stomp.again += other.stomp.again;
         self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Trades at the lab.
+    pub fn lab_trades(&self) -> u64 {
+        self.lab.trades
     }
 
     /// Orders that were accepted over HTTP.
@@ -304,6 +316,7 @@ impl fmt::Display for Coverage {
         }
         writeln!(f, "\nFIX sessions\n{}", self.fix)?;
         writeln!(f, "STOMP sessions\n{}", self.stomp)?;
+        writeln!(f, "the lab behind the FIX adapter\n{}", self.lab)?;
         let [runs, orders, told] = self.strategy;
         writeln!(f, "the strategy\n{runs:>9}  runs\n{orders:>9}  orders\n{told:>9}  events of orders and bookings\n")?;
         writeln!(f, "users, tokens, settings\n{}", self.users)?;

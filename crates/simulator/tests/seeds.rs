@@ -31,12 +31,16 @@ fn check_seeds(first: u64) {
         "nobody was let in, or nobody was denied: {coverage}"
     );
     assert!(coverage.disconnect_cancels() > 0, "no order was cancelled because its client was away: {coverage}");
+    assert!(coverage.lab_trades() > 0, "nothing was traded at the lab: {coverage}");
     for kind in [
         "venue cancels only, for a replace",
         "venue places only, for a replace",
         "venue does neither half of a replace",
         "power cut at a compacted ledger",
         "power cut while a ledger is written",
+        "line to the lab is cut",
+        "lab is killed",
+        "lab: fills-replayed",
     ] {
         assert!(coverage.faults_of_kind(kind) > 0, "{kind}: {coverage}");
     }

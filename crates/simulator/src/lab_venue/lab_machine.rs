@@ -7,6 +7,7 @@ use domain::SeededRng;
 use serde_json::Value;
 use venue_lab::{LabClock, LabConfig, SteppedLab};
 
+use super::lab_counts::LabCounts;
 use super::lab_setup::lab_config;
 use super::stepped_runtime::SteppedRuntime;
 use super::switchboard::Switchboard;
@@ -35,6 +36,9 @@ pub(crate) struct LabMachine {
     /// As it was when it was killed.
     ledger_before: Option<Value>,
     turn_at: i64,
+    connections: u64,
+    /// Of the labs that were killed.
+    struck_before: u64,
 }
 
 struct RunningLab {
@@ -63,6 +67,8 @@ impl LabMachine {
             start_at: i64::MAX,
             ledger_before: None,
             turn_at: 0,
+            connections: 0,
+            struck_before: 0,
         };
         machine.start()?;
         Ok(machine)
@@ -90,6 +96,7 @@ impl LabMachine {
     pub(crate) fn kill(&mut self, now: i64, seconds: i64) {
         let Some(running) = self.running.take() else { return };
         self.ledger_before = Some(running.lab.ledger());
+        self.struck_before += struck(&running.lab);
         self.start_at = now + seconds * SECOND;
         self.switchboard.set_down(true);
         self.network.close();
@@ -100,6 +107,11 @@ impl LabMachine {
     pub(crate) fn ledger(&self) -> Value {
         let running = self.running.as_ref().map(|running| running.lab.ledger());
         running.or_else(|| self.ledger_before.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn counts(&self) -> LabCounts {
+        let struck = self.struck_before + self.running.as_ref().map_or(0, |running| struck(&running.lab));
+        LabCounts { runs: 1, connections: self.connections, struck, ..LabCounts::default() }.of_ledger(&self.ledger())
     }
 
     pub(crate) fn set_line_fault(&mut self, fault: ConnectionFault, until: i64) {
@@ -142,13 +154,9 @@ impl LabMachine {
         self.turn_at = now + IDLE;
         self.network.deliver_to_platform(now);
         for input in self.network.receive(now) {
-            match (input, &self.connection) {
-                (ClientInput::Bytes(bytes), Some(connection)) => connection.deliver(&bytes),
-                (ClientInput::Closed, Some(connection)) => {
-                    connection.end();
-                    self.connection = None;
-                }
-                (_, None) => {}
+            match input {
+                ClientInput::Bytes(bytes) => self.connection.iter().for_each(|connection| connection.deliver(&bytes)),
+                ClientInput::Closed => self.connection.take().iter().for_each(NetworkEnd::end),
             }
         }
         Ok(())
@@ -185,8 +193,14 @@ impl LabMachine {
         }
         let end = NetworkEnd::default();
         if running.lab.connect(Box::new(end.platform_end())) {
+            self.connections += 1;
             self.network.adopt(call);
             self.connection = Some(end);
         }
     }
+}
+
+/// Faults that met a request or a report.
+fn struck(lab: &SteppedLab) -> u64 {
+    lab.transcript().lines().count() as u64
 }

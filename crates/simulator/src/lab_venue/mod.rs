@@ -2,11 +2,13 @@
 //! a simulated network between them.
 
 mod adapter_sessions;
+mod lab_counts;
 mod lab_machine;
 mod lab_setup;
 mod stepped_runtime;
 mod switchboard;
 
 pub(crate) use adapter_sessions::{AdapterParts, AdapterSessions, open_adapter};
+pub(crate) use lab_counts::LabCounts;
 pub(crate) use lab_machine::LabMachine;
 pub(crate) use switchboard::Switchboard;

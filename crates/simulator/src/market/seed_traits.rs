@@ -96,7 +96,7 @@ impl SeedTraits {
 
     /// Not in an upgrade, whose accounts are at simulated venues, and not in the place of a venue that cancels and places anew.
     fn draw_lab(&self, seed: u64) -> Option<usize> {
-        let mut rng = SeededRng::new(seed, 980);
+        let mut rng = SeededRng::new(seed, 1_073);
         let venue = usize::try_from(rng.below(VENUE_COUNT as u64)).unwrap_or(0);
         let takes_part = rng.one_in(LAB_ONE_IN) && self.upgrade.is_none();
         takes_part.then_some(if self.replacing_venue() == Some(venue) { 1 - venue } else { venue })

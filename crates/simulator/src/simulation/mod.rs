@@ -459,6 +459,7 @@ impl SimulatedRun {
             self.coverage.users(self.users.counts(), self.users.refusals());
             self.coverage.http_reads(self.http_reads.counts);
             self.coverage.pace(&self.pace.peaks);
+            self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, LabMachine::counts));
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
