@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use adapter_fix::FixAdapter;
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, VenueSnapshot};
@@ -40,6 +40,10 @@ impl OrderSession for HostedAdapter {
 
     fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.adapter.order_rules(security)
+    }
+
+    fn set_lease(&mut self, lease: SendLease) {
+        self.adapter.set_lease(lease);
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

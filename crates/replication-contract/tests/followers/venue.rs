@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use adapters::{SendLease, 
-    AdapterHost, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueBackoff, VenueOrderRules,
+use adapters::{
+    AdapterHost, MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueBackoff,
+    VenueOrderRules,
 };
 use bus::inbox::InboxReceiver;
 use crossbeam_channel::{Receiver, never};

@@ -147,7 +147,8 @@ fn trade(what: &str, leader: &RunningServer, orders: u64) {
 #[test]
 fn screens_at_followers_read_the_prices_of_a_leader_that_trades() {
     let (screens, orders) = (number("RIALTO_SCREENS", 10), number("RIALTO_SCREEN_ORDERS", 10));
-    let activity = format!("activity={}", std::env::var("RIALTO_SCREEN_ACTIVITY").unwrap_or_else(|_| "busy".to_owned()));
+    let activity =
+        format!("activity={}", std::env::var("RIALTO_SCREEN_ACTIVITY").unwrap_or_else(|_| "busy".to_owned()));
     let lab = LabPlatform::with("BETA", &[&LAB[..], &[activity.as_str()]].concat(), "");
     let cluster = TestCluster::with_members(&["a", "b", "c"], 0, lab);
     let leader = cluster.start_member("a");

@@ -52,7 +52,8 @@ impl HttpReads {
             ReadTarget::OpenOrders => "/rest/execution/order",
         };
         self.counts[0] += 1;
-        self.waiting.push((target, send(PlainRequest { method: "GET", path: path.to_owned(), body: vec![], sender: None })));
+        self.waiting
+            .push((target, send(PlainRequest { method: "GET", path: path.to_owned(), body: vec![], sender: None })));
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
