@@ -139,7 +139,7 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 28: orders.properties.postOnly.value: is missing
         line 29: orders.properties.minQuantity.tag: is missing
         line 32: fields[1].tag: 49 is set by the platform
-        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN)
+        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN, x)
         line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
         line 41: executions.execIds: is not one of unique, repeat
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
@@ -160,7 +160,7 @@ fn questions_about_the_account_are_asked_only_where_their_answers_can_be_used() 
     let alone = "[recovery]\ntrades = 'capture'\n[executions]\nexecIds = 'repeat'\n";
     let right = "[recovery]\norders = 'mass-status'\ntrades = 'capture'\nsnapshot = true\npositions = 'request'\n";
     expect![[r#"
-        line 10: fields[1].value: AF, AD and AN are about no order: the value is a text
+        line 10: fields[1].value: AF, AD, AN and x are about no order: the value is a text
         line 12: recovery.snapshot: orders without their executions are none: trades = "capture" is needed
         line 13: recovery.positions: is not one of none, request
     "#]]
