@@ -154,7 +154,6 @@ pub enum LabFault {
     Contradiction,
     GapFlags,
     LogonBlocked,
-    NumbersReset,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +184,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 59] = [
+    pub const KINDS: [&'static str; 58] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -244,7 +243,6 @@ impl Fault {
         "lab: fix-contradiction",
         "lab: fix-gap-flags",
         "lab: fix-logon-blocked",
-        "lab: fix-numbers-reset",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -332,7 +330,7 @@ fn pick(rng: &mut SeededRng, count: usize) -> usize {
 }
 
 impl LabFault {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 9] = [
         Self::CancelOnly,
         Self::EventsShuffled,
         Self::FillAfterCancel,
@@ -342,7 +340,6 @@ impl LabFault {
         Self::Contradiction,
         Self::GapFlags,
         Self::LogonBlocked,
-        Self::NumbersReset,
     ];
 
     /// As the lab calls it.
@@ -366,7 +363,6 @@ impl LabFault {
             Self::Contradiction => "lab: fix-contradiction",
             Self::GapFlags => "lab: fix-gap-flags",
             Self::LogonBlocked => "lab: fix-logon-blocked",
-            Self::NumbersReset => "lab: fix-numbers-reset",
         }
     }
 
