@@ -26,6 +26,8 @@ const CONFIG: &str = r#"
 "#;
 const NOW: i64 = 1_780_574_400_000_000_000;
 const ROUNDS: usize = 12;
+/// Some requests need several of the exchange.
+const STEPS: usize = 6;
 /// What a line of the story shows of a report.
 const SHOWN: [&str; 8] = ["35=", "11=", "17=", "150=", "39=", "32=", "14=", "151="];
 
@@ -59,7 +61,7 @@ impl Desk {
         let frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
         let sum = frame.bytes().fold(0_u8, u8::wrapping_add);
         self.runtime.block_on(self.stream.write_all(format!("{frame}10={sum:03}\x01").as_bytes())).unwrap();
-        for _ in 0..2 {
+        for _ in 0..STEPS {
             self.runtime.block_on(take_turns());
             self.lab.step().unwrap();
         }
@@ -73,8 +75,9 @@ impl Desk {
             assert_ne!(count, 0, "the lab has closed the connection");
         }
         let text = String::from_utf8(bytes).unwrap();
-        let is_shown = |field: &&str| SHOWN.iter().any(|tag| field.starts_with(tag));
-        let shown = |message: &str| message.split('\x01').filter(is_shown).collect::<Vec<_>>().join(" ");
+        let field =
+            |message: &str, tag: &str| message.split('\x01').find(|field| field.starts_with(tag)).map(str::to_owned);
+        let shown = |message: &str| SHOWN.iter().filter_map(|tag| field(message, tag)).collect::<Vec<_>>().join(" ");
         text.split("8=FIX.4.4\x01").filter(|message| !message.is_empty()).map(shown).collect()
     }
 
@@ -110,7 +113,27 @@ fn trades_are_reported_empty_and_once_more_and_the_steps_of_a_command_backwards(
     let shuffled = desk.ask(&order("A-4", 2, 1, 99));
     check(
         &[("as usual", usual), ("odd-fills", odd), ("fills-replayed", replayed), ("events-shuffled", shuffled)],
-        &expect![[""]],
+        &expect![[r#"
+            as usual
+                35=8 11=A-1 17=MSFT-1 150=0 39=0 14=0 151=2
+                35=8 11=A-1 17=MSFT-2 150=F 39=2 32=2 14=2 151=0
+            odd-fills
+                35=8 11=A-2 17=MSFT-3 150=0 39=0 14=0 151=1
+                35=8 11=A-2 17=MSFT-4 150=F 39=2 32=0 14=1 151=0
+                35=8 11=A-2 17=MSFT-4 150=F 39=2 32=1 14=1 151=0
+            fills-replayed
+                35=8 11=A-3 17=MSFT-5 150=0 39=0 14=0 151=1
+                35=8 11=A-3 17=MSFT-6 150=F 39=2 32=1 14=1 151=0
+                35=8 11=A-1 17=MSFT-2 150=F 39=2 32=2 14=2 151=0
+                35=8 11=A-2 17=MSFT-4 150=F 39=2 32=0 14=1 151=0
+                35=8 11=A-2 17=MSFT-4 150=F 39=2 32=1 14=1 151=0
+                35=8 11=A-3 17=MSFT-6 150=F 39=2 32=1 14=1 151=0
+            events-shuffled
+                35=8 11=A-4 17=MSFT-8 150=F 39=2 32=1 14=1 151=0
+                35=8 11=A-4 17=MSFT-7 150=0 39=0 14=0 151=1
+                35=8 11=A-4 17=MSFT-8 150=F 39=2 32=1 14=1 151=0
+                35=8 11=A-4 17=MSFT-7 150=0 39=0 14=0 151=1
+        "#]],
     );
     assert_eq!(desk.lab.ledger()["trades"].as_array().map(Vec::len), Some(4), "the ledger is true");
 }
@@ -125,7 +148,16 @@ fn a_cancel_is_confirmed_and_then_the_order_is_filled() {
     desk.ask(&order("A-3", 1, 1, 101));
     desk.arm("fill-after-cancel");
     let ended = desk.ask(&cancel.replace("A-2", "A-4").replace("A-1", "A-3"));
-    check(&[("of an order that rests", resting), ("of one that has ended", ended)], &expect![[""]]);
+    check(
+        &[("of an order that rests", resting), ("of one that has ended", ended)],
+        &expect![[r#"
+            of an order that rests
+                35=8 11=A-2 17=MSFT-1780574400000000 150=4 39=4 14=0 151=0
+                35=8 11=A-1 17=MSFT-2 150=F 39=2 32=2 14=2 151=0
+            of one that has ended
+                35=9 11=A-4 39=2
+        "#]],
+    );
 }
 
 #[test]
@@ -133,5 +165,14 @@ fn the_account_has_orders_from_elsewhere() {
     let mut desk = Desk::log_on();
     desk.arm("strangers");
     let told = desk.ask(&order("A-1", 1, 2, 90));
-    check(&[("strangers", told)], &expect![[""]]);
+    check(
+        &[("strangers", told)],
+        &expect![[r#"
+            strangers
+                35=8 11=A-1 17=MSFT-1 150=0 39=0 14=0 151=2
+                35=8 11=web_2 17=MSFT-2 150=0 39=0 14=0 151=2
+                35=8 11=web_2 17=MSFT-3 150=F 39=2 32=2 14=2 151=0
+                35=8 11=web_3 17=MSFT-4 150=0 39=0 14=0 151=2
+        "#]],
+    );
 }
