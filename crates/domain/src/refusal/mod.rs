@@ -418,8 +418,7 @@ impl Refusal {
             Self::NoDeadMan(_) => "no-dead-man-timer",
             Self::DeadManConfigured => "dead-man-configured",
             Self::PriceCollar { .. } => "price-collar",
-            Self::NoReferencePrice(_) => "no-reference-price",
-            Self::PricesUnknown(_) => "prices-unknown",
+            Self::NoReferencePrice(_) | Self::PricesUnknown(_) => self.price_code(),
             Self::StalePrice { .. } | Self::PriceGap { .. } => "stale-price",
             Self::InsufficientCash { .. } => "insufficient-cash",
             Self::SelfTrade(_) => "self-trade",
@@ -427,6 +426,14 @@ impl Refusal {
             Self::AmountTooLarge => "amount-too-large",
             Self::UnknownZone(_) => "unknown-zone",
             Self::PhaseOrder { .. } => "phase-order",
+        }
+    }
+
+    /// Of what is refused because a price is not known.
+    fn price_code(&self) -> &'static str {
+        match self {
+            Self::PricesUnknown(_) => "prices-unknown",
+            _ => "no-reference-price",
         }
     }
 

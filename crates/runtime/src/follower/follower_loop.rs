@@ -13,7 +13,7 @@ use engine::Engine;
 use storage::journal::{Journal, SealedFrame};
 
 use super::follower_engine::{FollowerEngine, FollowerError};
-use super::price_demand::{KnownPrices, PriceDemand};
+use super::price_demand::{PriceDemand, PriceKnowledge};
 use crate::live::EngineClock;
 use crate::recovery::RecoveredState;
 
@@ -118,12 +118,12 @@ impl FollowerLoop {
         let _ = self.inbox.requests.wake().try_recv();
         // Who may be answered, and of what, is known before the prices are taken: those that it waited for are among them.
         let due = self.due_queries(held);
-        let known = if due.is_empty() { KnownPrices::default() } else { self.demand.known() };
+        let known = if due.is_empty() { PriceKnowledge::default() } else { self.demand.known() };
         self.apply_prices();
         self.answer_all(due.into_iter(), &known);
     }
 
-    fn answer_all(&self, requests: impl Iterator<Item = EngineRequest>, known: &KnownPrices) {
+    fn answer_all(&self, requests: impl Iterator<Item = EngineRequest>, known: &PriceKnowledge) {
         let now = (self.clock)();
         for request in requests {
             if let RequestPayload::Query(query) = &request.payload {
@@ -132,7 +132,7 @@ impl FollowerLoop {
         }
     }
 
-    fn reply(&self, now: Timestamp, query: &Query, known: &KnownPrices) -> Reply {
+    fn reply(&self, now: Timestamp, query: &Query, known: &PriceKnowledge) -> Reply {
         let Reply { sequence, outcome } = self.engine.answer(now, query);
         let reference = self.engine.reference();
         Reply { sequence, outcome: outcome.and_then(|answer| known.complete(query, answer, reference, now)) }

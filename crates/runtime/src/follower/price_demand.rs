@@ -26,12 +26,12 @@ struct DemandState {
     changes: u64,
     /// Up to this change, all that is wanted is current.
     complete_at: Option<u64>,
-    known: KnownPrices,
+    known: PriceKnowledge,
 }
 
 /// What a follower can say of prices.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KnownPrices {
+pub(crate) struct PriceKnowledge {
     source: PriceSource,
     /// Securities whose prices are those of the leader.
     current: BTreeSet<SecurityId>,
@@ -59,7 +59,7 @@ pub enum QueriedPrices {
 impl PriceDemand {
     /// Prices will come from the leader of a cluster.
     pub fn from_leader(now: Instant) -> Self {
-        let known = KnownPrices { source: PriceSource::Unheard(now + FIRST_HEARD_WITHIN), current: BTreeSet::new() };
+        let known = PriceKnowledge { source: PriceSource::Unheard(now + FIRST_HEARD_WITHIN), current: BTreeSet::new() };
         Self(Mutex::new(DemandState { known, ..DemandState::default() }))
     }
 
@@ -83,7 +83,7 @@ impl PriceDemand {
     }
 
     /// What is known now. Prices that come later may be in the engine already, and never the other way round.
-    pub(crate) fn known(&self) -> KnownPrices {
+    pub(crate) fn known(&self) -> PriceKnowledge {
         self.lock().known.clone()
     }
 
@@ -137,7 +137,7 @@ impl DemandState {
     }
 
     fn is_awaited(&self, query: &Query, now: Instant) -> bool {
-        let KnownPrices { source, current } = &self.known;
+        let PriceKnowledge { source, current } = &self.known;
         let may_come = match source {
             PriceSource::Heard => true,
             PriceSource::Unheard(until) => now < *until,
@@ -155,7 +155,7 @@ impl DemandState {
     }
 }
 
-impl KnownPrices {
+impl PriceKnowledge {
     /// Adds to an answer what is not known here because it has not come from the leader: a tick without prices that says why. A book has no such
     /// state, so the question is refused.
     pub(crate) fn complete(

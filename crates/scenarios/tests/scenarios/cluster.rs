@@ -162,9 +162,14 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     let (of_leader, of_follower) = (told(leader), told(follower));
     let promised = metrics::promises();
     let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
-    assert_eq!(names.len(), 18);
+    assert_eq!(names.len(), 21);
     names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
-    let values = [("rialto_cluster_leader", 1, 0), ("rialto_cluster_lease", 1, 0), ("rialto_cluster_epoch", 2, 2)];
+    let values = [
+        ("rialto_cluster_leader", 1, 0),
+        ("rialto_cluster_lease", 1, 0),
+        ("rialto_cluster_gate_open", 1, 0),
+        ("rialto_cluster_epoch", 2, 2),
+    ];
     for (name, of_the_leader, of_the_follower) in values {
         assert!(of_leader.contains(&format!("\n{name} {of_the_leader}\n")), "{name}");
         assert!(of_follower.contains(&format!("\n{name} {of_the_follower}\n")), "{name}");

@@ -128,8 +128,9 @@ fn report(series: &Series, (rest, fix): (&RestLog, &FixLog), at_venue: usize) {
     fix.rejected.values().for_each(|reason| *reasons.entry(reason).or_default() += 1);
     println!("refused over FIX: {reasons:?}");
     println!(
-        "acknowledged {} over REST ({} sent again, {} unknown), {} of {} over FIX ({} logons, {} possible duplicates, {} refused); at the \
+        "in {} s acknowledged {} over REST ({} sent again, {} unknown), {} of {} over FIX ({} logons, {} possible duplicates, {} refused); at the \
          venue {at_venue}; epochs {}, takeovers {}: lost 0, doubled 0, of an old epoch 0, FIX numbers without a gap up to {}",
+        rest.seconds,
         rest.acknowledged.len(),
         rest.sent_again,
         rest.unknown.len(),

@@ -15,9 +15,10 @@ use crate::cluster::TestCluster;
 use crate::kill::flow::Random;
 use crate::test_platform::{limit, path_of, with_id};
 
+/// A client waits for its answer before it places the next order, and while nobody leads that takes seconds.
+const ORDERS_PER_CLIENT: u64 = 5;
 const CLIENTS_MIN: u64 = 4;
-/// A client has one order under way, so it can place so many in a second also where each waits for a busy machine.
-const RATE_OF_CLIENT: u64 = 8;
+const CLIENTS_MAX: u64 = 64;
 /// Between two attempts to place the same order.
 const PAUSE: Duration = Duration::from_millis(100);
 /// An order that nobody takes for so long is given up.
@@ -33,9 +34,12 @@ pub(crate) struct RestLog {
     pub(crate) unknown: Vec<String>,
     /// Orders whose first outcome was not known.
     pub(crate) sent_again: u64,
+    /// From the first order to the last answer.
+    pub(crate) seconds: u64,
 }
 
 pub(crate) struct RestLoad {
+    begun: Instant,
     acknowledged: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     clients: Vec<JoinHandle<RestLog>>,
@@ -53,13 +57,13 @@ impl RestLoad {
             acknowledged: acknowledged.clone(),
             log: RestLog::default(),
         };
-        let clients = (rate / RATE_OF_CLIENT).max(CLIENTS_MIN);
+        let clients = (rate / ORDERS_PER_CLIENT).clamp(CLIENTS_MIN, CLIENTS_MAX);
         let interval = Duration::from_secs(clients) / u32::try_from(rate.max(1)).expect("it is small");
         let start = |number| {
             let (client, stop) = (client(number), stop.clone());
             thread::spawn(move || client.run(interval, &stop))
         };
-        Self { clients: (0..clients).map(start).collect(), acknowledged, stop }
+        Self { begun: Instant::now(), clients: (0..clients).map(start).collect(), acknowledged, stop }
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
@@ -77,6 +81,7 @@ impl RestLoad {
             log.unknown.extend(told.unknown);
             log.sent_again += told.sent_again;
         }
+        log.seconds = self.begun.elapsed().as_secs();
         log
     }
 }
