@@ -24,12 +24,15 @@ pub(super) struct AuditClaim {
     pub(super) is_only: bool,
 }
 
+/// A row of the audit: when, and whose.
+type FoundRow = (Timestamp, Option<String>);
+
 #[derive(Default)]
 pub(super) struct AuditClaims {
     /// Not compared yet.
     open: Vec<AuditClaim>,
     /// By peer and outcome.
-    rows: BTreeMap<(String, String), Vec<(Timestamp, Option<String>)>>,
+    rows: BTreeMap<(String, String), Vec<FoundRow>>,
     through: u64,
     /// Of claims.
     pub(super) compared: u64,
@@ -66,7 +69,7 @@ impl AuditClaims {
 }
 
 impl AuditClaim {
-    fn is_in(&self, (at, user): &(Timestamp, Option<String>)) -> bool {
+    fn is_in(&self, (at, user): &FoundRow) -> bool {
         let is_counted = self.outcome != DONE && !self.is_only;
         let from = if is_counted { self.from.plus_seconds(-AGGREGATION_SECONDS) } else { self.from };
         user.as_deref() == self.user && *at >= from && *at <= self.to
