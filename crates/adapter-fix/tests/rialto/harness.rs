@@ -12,6 +12,7 @@ use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
 use bus::Catalogue;
 use domain::order::OrderTerms;
+use domain::report::LineKind;
 use domain::{Account, AdapterName, Order, OrderKind, ReferenceData, SecurityId, TimeInForce, Timestamp};
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
@@ -27,6 +28,7 @@ pub(crate) struct RialtoHarness<'a> {
     venue: &'a RialtoVenue,
     session: String,
     line: CuttableProxy,
+    price_line: CuttableProxy,
     hosted: HostedAdapter,
     folder: TempDir,
     orders: u64,
@@ -36,15 +38,16 @@ pub(crate) struct RialtoHarness<'a> {
 impl<'a> RialtoHarness<'a> {
     pub(crate) fn new(venue: &'a RialtoVenue) -> Self {
         let (session, folder) = (venue.next_session(), tempfile::tempdir().unwrap());
-        let line = CuttableProxy::to(venue.address());
+        let [line, price_line] = [(); 2].map(|()| CuttableProxy::to(venue.address()));
         let watch = VenueWatch {
             address: venue.rest_address(),
             orders: session.clone(),
             prices: price_session(&session),
             numbers: context(folder.path()).file("numbers"),
         };
-        let hosted = HostedAdapter { adapter: adapter(&session, &line, folder.path()), watch };
-        Self { venue, session, line, hosted, folder, orders: 0, is_down: false }
+        let adapter = adapter(&session, [&line, &price_line], folder.path());
+        let hosted = HostedAdapter { adapter, watch, is_without_prices: false };
+        Self { venue, session, line, price_line, hosted, folder, orders: 0, is_down: false }
     }
 
     fn watch(&self) -> &VenueWatch {
@@ -92,16 +95,32 @@ impl Harness for RialtoHarness<'_> {
         self.watch().settle();
         self.is_down = true;
         self.line.cut();
+        self.price_line.cut();
     }
 
     fn reconnect(&mut self) {
         self.is_down = false;
         self.line.restore();
+        self.price_line.restore();
     }
 
     /// What the session layer loses it asks for again.
     fn lose_reports(&mut self, _: bool) -> bool {
         false
+    }
+
+    /// Prices have a line of their own.
+    fn switch_line(&mut self, line: LineKind, up: bool) -> bool {
+        if line != LineKind::Prices {
+            return false;
+        }
+        self.hosted.is_without_prices = !up;
+        if up {
+            self.price_line.restore()
+        } else {
+            self.price_line.cut()
+        }
+        true
     }
 
     /// An order of another session is not told on this one.
@@ -119,8 +138,9 @@ impl Harness for RialtoHarness<'_> {
     fn restart(&mut self) {
         let fresh = tempfile::tempdir().unwrap();
         // The numbers are used by one adapter at a time.
-        self.hosted.adapter = adapter("NOBODY", &self.line, fresh.path());
-        self.hosted.adapter = adapter(&self.session, &self.line, self.folder.path());
+        let lines = [&self.line, &self.price_line];
+        self.hosted.adapter = adapter("NOBODY", lines, fresh.path());
+        self.hosted.adapter = adapter(&self.session, lines, self.folder.path());
     }
 
     /// Its disk is its own.
@@ -138,8 +158,8 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(since_1970.as_nanos()).unwrap())
 }
 
-fn adapter(session: &str, line: &CuttableProxy, folder: &Path) -> FixAdapter {
-    let (port, prices) = (line.address().port().to_string(), price_session(session));
+fn adapter(session: &str, lines: [&CuttableProxy; 2], folder: &Path) -> FixAdapter {
+    let ([port, price_port], prices) = (lines.map(|line| line.address().port().to_string()), price_session(session));
     let written: BTreeMap<&str, &str> = [
         ("name", "BACK"),
         ("type", "fix"),
@@ -150,7 +170,7 @@ fn adapter(session: &str, line: &CuttableProxy, folder: &Path) -> FixAdapter {
         ("tls", "false"),
         ("senderCompId", session),
         ("targetCompId", "RIALTO"),
-        ("marketDataPort", &port),
+        ("marketDataPort", &price_port),
         ("marketDataSenderCompId", &prices),
     ]
     .into();

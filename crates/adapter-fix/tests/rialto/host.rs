@@ -15,17 +15,19 @@ use crate::venue_watch::{VenueWatch, WAIT_MAX};
 pub(crate) struct HostedAdapter {
     pub(crate) adapter: FixAdapter,
     pub(crate) watch: VenueWatch,
+    /// The line of the prices is cut.
+    pub(crate) is_without_prices: bool,
 }
 
 impl OrderSession for HostedAdapter {
-    /// What a delivery asks for is answered and delivered too, and the session for prices is up.
+    /// What a delivery asks for is answered and delivered too, and the session for prices is as its line is.
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         let (waker, begun, mut at) = (self.adapter.waker(), Instant::now(), at);
         loop {
             while waker.try_recv().is_ok() {}
             self.adapter.deliver(at, sink)?;
             self.watch.settle();
-            let is_over = !self.watch.is_logged_on() || self.watch.has_price_session();
+            let is_over = !self.watch.is_logged_on() || self.watch.has_price_session() != self.is_without_prices;
             if is_over && waker.is_empty() {
                 return Ok(());
             }
