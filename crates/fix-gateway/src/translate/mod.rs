@@ -26,7 +26,7 @@ pub(crate) use exec_id::ExecIds;
 pub(crate) use field_reader::{MessageReject, text_field};
 pub(crate) use inbound::{SessionTerms, command, decline};
 pub(crate) use market_data::{
-    LastTrade, MarketDataRefusal, MarketDataRequest, PriceEntry, PriceView, PricedSecurity, SecurityListRequest,
+    MarketDataRefusal, MarketDataRequest, NewestTrade, PriceEntry, PriceView, PricedSecurity, SecurityListRequest,
     SecurityStatusRequest, SubscriptionKind, changes_between, entries_of, is_market_data_request, market_data_refused,
     price_refresh, price_snapshot, security_list_part, security_list_refused, security_status, trading_status,
 };

@@ -9,7 +9,7 @@ use fix::OutgoingMessage;
 use super::price_mailbox::{AsOf, PriceNews, keep_newer};
 use crate::limits::TRADES_WAITING_MAX;
 use crate::translate::{
-    LastTrade, MarketDataRefusal, MarketDataRequest, PriceEntry, PriceView, PricedSecurity, SubscriptionKind,
+    MarketDataRefusal, MarketDataRequest, NewestTrade, PriceEntry, PriceView, PricedSecurity, SubscriptionKind,
     changes_between, entries_of, field, price_refresh, price_snapshot,
 };
 
@@ -27,7 +27,7 @@ pub(super) struct PriceSubscriptions {
     /// Securities of all requests together.
     most: u32,
     requests: BTreeMap<String, PriceRequest>,
-    known: BTreeMap<SecurityId, KnownPrices>,
+    known: BTreeMap<SecurityId, RequestedPrices>,
 }
 
 struct PriceRequest {
@@ -39,11 +39,11 @@ struct PriceRequest {
 }
 
 /// The newest prices of a security, and who wants them.
-struct KnownPrices {
+struct RequestedPrices {
     security: PricedSecurity,
     tick: Option<AsOf<Arc<Tick>>>,
     book: Option<AsOf<Arc<OrderBook>>>,
-    last: Option<LastTrade>,
+    last: Option<NewestTrade>,
     /// The engine's answer was as of this input; absent before it.
     loaded: Option<u64>,
     /// Trades that came before the engine's answer.
@@ -86,7 +86,7 @@ impl PriceSubscriptions {
         for security in &request.securities {
             let known = self.known.entry(*security).or_insert_with(|| {
                 step.to_load.push(*security);
-                KnownPrices::new(*security, reference)
+                RequestedPrices::new(*security, reference)
             });
             known.requests.insert(request.id.clone());
         }
@@ -143,7 +143,7 @@ impl PriceSubscriptions {
     }
 }
 
-impl KnownPrices {
+impl RequestedPrices {
     fn new(id: SecurityId, reference: &ReferenceData) -> Self {
         let symbol = reference.securities.get(&id).map_or(field::NONE.into(), |security| security.symbol.clone());
         Self {
@@ -161,7 +161,7 @@ impl KnownPrices {
     fn apply(&mut self, news: PriceNews) -> Vec<Arc<Trade>> {
         keep_newer(&mut self.tick, news.tick);
         keep_newer(&mut self.book, news.book);
-        if let Some(last) = self.tick.as_ref().and_then(|tick| LastTrade::from_tick(&tick.value)) {
+        if let Some(last) = self.tick.as_ref().and_then(|tick| NewestTrade::from_tick(&tick.value)) {
             self.last = Some(last);
         }
         self.early.extend(news.trades);
@@ -181,7 +181,7 @@ impl KnownPrices {
 }
 
 impl PriceRequest {
-    fn update(&mut self, id: &str, known: &KnownPrices, trades: &[&Trade]) -> Option<OutgoingMessage> {
+    fn update(&mut self, id: &str, known: &RequestedPrices, trades: &[&Trade]) -> Option<OutgoingMessage> {
         let sent = self.sent.get_mut(&known.security.id)?;
         let (tick, book) = (known.tick.as_ref(), known.book.as_ref());
         let entries = entries_of(tick.map(|tick| &*tick.value), book.map(|book| &*book.value), &self.view);

@@ -12,7 +12,7 @@ use fix::{FixMessage, MessageFault, SessionRejectReason};
 use super::resolve::SecurityNames;
 use crate::translate::field::{SECURITY_EXCHANGE, SECURITY_ID, SECURITY_ID_SOURCE, SYMBOL};
 
-pub(crate) use price_entries::{LastTrade, PriceEntry, changes_between, entries_of};
+pub(crate) use price_entries::{NewestTrade, PriceEntry, changes_between, entries_of};
 pub(crate) use price_messages::{PricedSecurity, market_data_refused, price_refresh, price_snapshot};
 pub(crate) use price_request::{MarketDataRefusal, MarketDataRequest, PriceView, SubscriptionKind};
 pub(crate) use security_list::{SecurityListRequest, security_list_part, security_list_refused};

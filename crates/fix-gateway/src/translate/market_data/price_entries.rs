@@ -24,14 +24,14 @@ pub(crate) struct PriceEntry {
 
 /// The newest trade of a security.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LastTrade {
+pub(crate) struct NewestTrade {
     pub(crate) price: Price,
     /// Absent where the feed does not tell.
     pub(crate) size: Option<Quantity>,
     pub(crate) at: Timestamp,
 }
 
-impl LastTrade {
+impl NewestTrade {
     pub(crate) fn from_tick(tick: &Tick) -> Option<Self> {
         Some(Self { price: tick.last?, size: tick.vol_last, at: tick.last_at.unwrap_or(tick.at) })
     }

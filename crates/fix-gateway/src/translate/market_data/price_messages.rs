@@ -4,7 +4,7 @@ use domain::{SecurityId, StaleCause, Text, Timestamp, Trade};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
-use super::price_entries::{EntryChange, EntrySide, LastTrade, PriceEntry};
+use super::price_entries::{EntryChange, EntrySide, NewestTrade, PriceEntry};
 use super::price_request::MarketDataRefusal;
 use crate::translate::field;
 use crate::translate::report::printable_text;
@@ -33,7 +33,7 @@ pub(crate) fn price_snapshot(
     request: &str,
     security: &PricedSecurity,
     (entries, at): (&[PriceEntry], Timestamp),
-    last: Option<&LastTrade>,
+    last: Option<&NewestTrade>,
 ) -> OutgoingMessage {
     let mut snapshot = OutgoingMessage::new("W");
     snapshot.field(field::MD_REQ_ID, request);
@@ -79,7 +79,7 @@ pub(crate) fn price_refresh(
             refresh.member(field::MD_ENTRY_ID, printable_text(id));
         }
         write_security(security, &mut refresh);
-        write_trade(&LastTrade { price: trade.price, size: Some(trade.quantity), at: trade.at }, &mut refresh);
+        write_trade(&NewestTrade { price: trade.price, size: Some(trade.quantity), at: trade.at }, &mut refresh);
     }
     refresh
 }
@@ -118,7 +118,7 @@ fn write_prices(entry: &PriceEntry, at: Timestamp, message: &mut OutgoingMessage
     }
 }
 
-fn write_trade(trade: &LastTrade, message: &mut OutgoingMessage) {
+fn write_trade(trade: &NewestTrade, message: &mut OutgoingMessage) {
     message.member(field::MD_ENTRY_PX, trade.price.to_string());
     if let Some(size) = trade.size {
         message.member(field::MD_ENTRY_SIZE, size.to_string());
