@@ -247,8 +247,7 @@ impl FixTranslator {
     }
 
     fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {
-        let is_believed = |quantity: &Quantity| quantity.is_positive() || PlantedBug::BelieveEmptyFill.is_planted();
-        let quantity = fields.last_qty.filter(is_believed)?;
+        let quantity = fields.last_qty.filter(|quantity| quantity.is_positive())?;
         let (fee, charges) = self.charges(message);
         Some(VenueFill {
             order,

@@ -26,7 +26,7 @@ use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settin
 use crate::http_clients::{HttpPort, HttpPortParts};
 use crate::lab_venue::Switchboard;
 use crate::market::Market;
-use crate::market::open_venue::OpenVenue;
+use crate::market::open_venue::{OpenVenue, VenueParts};
 use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::read_model::SimulatedReadModel;
 use crate::releases::{EarlierFolder, RELEASES};
@@ -347,8 +347,20 @@ impl Platform {
     }
 
     fn open_venues(&mut self) -> Result<(), String> {
-        self.venues =
-            (0..VENUE_COUNT).map(|venue| OpenVenue::open(&self.machine, &self.bus, venue)).collect::<Result<_, _>>()?;
+        let machine = &self.machine;
+        let parts = VenueParts {
+            bus: &self.bus,
+            folder: &machine.folder,
+            disk: &machine.disk,
+            clock: &machine.clock,
+            market: &machine.market,
+            switchboard: &machine.switchboard,
+            traits: &machine.traits,
+            seed: machine.seed,
+            has_late_requests: machine.has_late_requests,
+        };
+        let venues = (0..VENUE_COUNT).map(|venue| OpenVenue::open(&parts, venue)).collect::<Result<_, _>>();
+        self.venues = venues.map_err(|error| machine.text(&error))?;
         Ok(())
     }
 

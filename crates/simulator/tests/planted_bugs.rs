@@ -71,8 +71,6 @@ recorded! {
     repeat_bust: RepeatBust, 4, "a fill was booked twice";
     keep_corrected_fill: KeepCorrectedFill, 4, "a bust is not booked";
     rename_repeated_fill: RenameRepeatedFill, 12, "a fill that the venue does not have";
-    confirm_undelivered: ConfirmUndelivered, 10, "a fill is missing";
-    believe_empty_fill: BelieveEmptyFill, 16, "a fill that the venue does not have";
     keep_revoked_token: KeepRevokedToken, 5, "let in without a right";
     keep_old_password: KeepOldPassword, 5, "let in without a right";
     keep_session: KeepSession, 5, "let in without a right";

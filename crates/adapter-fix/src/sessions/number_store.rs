@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapters::{NO_LEASE, SendLease};
-use domain::PlantedBug;
 use fix::{MessageStore, MessageVisitor, SeqNum, StoreError, Traffic, UtcTimestamp};
 use fix_net::DurableStore;
 
@@ -84,11 +83,6 @@ impl SharedNumbers {
     pub(crate) fn note_passed(&self) {
         let mut store = self.lock();
         store.passed = store.incoming;
-        if PlantedBug::ConfirmUndelivered.is_planted() {
-            store.confirmed = store.passed;
-            // Written with the next numbers otherwise.
-            let _ = store.save();
-        }
     }
 
     /// Numbers that were passed on and are not on disk.

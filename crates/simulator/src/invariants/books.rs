@@ -19,8 +19,6 @@ use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::record::ExecutionRevision;
 use venue_sim::{ClientOrder, VenueRecord};
 
-use crate::invariants::lab_books;
-use crate::lab_venue::LabMachine;
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::platform::Machine;
 use crate::releases::ReplayedState;
@@ -277,12 +275,8 @@ pub(crate) struct VenueLeg {
 }
 
 impl VenueBooks {
-    pub(crate) fn read(machine: &Machine, lab: Option<&LabMachine>) -> Result<Self, String> {
+    pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
         let mut books = Self::default();
-        if let Some(lab) = lab {
-            books.venue = lab.venue;
-            lab_books::read(&lab.ledger(), &mut books)?;
-        }
         for venue in 0..VENUE_COUNT {
             books.venue = venue;
             let path = machine.ledger(venue);
@@ -337,6 +331,11 @@ impl VenueBooks {
 
 /// As the lab tells it.
 impl VenueBooks {
+    /// What follows is of that venue.
+    pub(super) fn begin_lab(&mut self, venue: usize) {
+        self.venue = venue;
+    }
+
     pub(super) fn add_lab_order(&mut self, order: OrderId, quantity: Quantity, ended: Option<&'static str>) {
         self.add_order(order, None, quantity);
         if let Some(how) = ended {

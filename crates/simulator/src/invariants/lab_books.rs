@@ -11,7 +11,8 @@ use super::books::VenueBooks;
 const STRANGE_PREFIX: &str = "web_";
 
 /// Adds the orders and trades of the platform's account.
-pub(super) fn read(ledger: &Value, books: &mut VenueBooks) -> Result<(), String> {
+pub(crate) fn read(venue: usize, ledger: &Value, books: &mut VenueBooks) -> Result<(), String> {
+    books.begin_lab(venue);
     let mut numbers = BTreeMap::new();
     for row in rows(ledger, "orders").iter().filter(|row| !is_strange(row)) {
         let order = read_order(row, books)?;

@@ -2,7 +2,7 @@
 
 pub(crate) mod books;
 pub(crate) mod broken_invariant;
-mod lab_books;
+pub(crate) mod lab_books;
 pub(crate) mod progress;
 pub(crate) mod values;
 

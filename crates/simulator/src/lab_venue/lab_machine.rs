@@ -47,7 +47,18 @@ struct RunningLab {
 }
 
 impl LabMachine {
-    pub(crate) fn new(
+    /// Where a venue of the run is the lab; its disk is beside that of the platform.
+    pub(crate) fn of_run(
+        (venue, seed): (Option<usize>, u64),
+        market: &Market,
+        (beside, clock): (&Path, &SimulatedClock),
+        switchboard: &Switchboard,
+    ) -> Result<Option<Self>, String> {
+        let Some(venue) = venue else { return Ok(None) };
+        Self::new((venue, seed), market, (&beside.join("lab"), clock), switchboard.clone()).map(Some)
+    }
+
+    fn new(
         (venue, seed): (usize, u64),
         market: &Market,
         (folder, clock): (&Path, &SimulatedClock),

@@ -1,4 +1,4 @@
-//! Calls of the FIX adapter: whoever dials gets an end of a connection at once, and the simulated network finds the other end here.
+//! Calls of the FIX adapter: it gets its end of a connection at once, and the simulated network finds the other end here.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,8 +6,11 @@ use adapters::simulated::{SimulatedVenueSettings, VenueControls};
 use adapters::{Adapter, AdapterHost, SimulatedAdapter, VenueBackoff};
 use bus::Bus;
 
-use crate::lab_venue::{AdapterParts, AdapterSessions, open_adapter};
-use crate::platform::Machine;
+use crate::clock::SimulatedClock;
+use crate::disk::SimulatedDisk;
+use crate::lab_venue::{AdapterParts, AdapterSessions, Switchboard, open_adapter};
+use crate::market::Market;
+use crate::market::seed_traits::SeedTraits;
 
 /// A small one, so that every run compacts the venue's ledger many times.
 const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
@@ -23,16 +26,30 @@ enum VenueKind {
     Lab(AdapterSessions),
 }
 
+/// What a venue needs of the process.
+pub(crate) struct VenueParts<'a> {
+    pub(crate) bus: &'a Bus,
+    /// The data folder.
+    pub(crate) folder: &'a Path,
+    pub(crate) disk: &'a SimulatedDisk,
+    pub(crate) clock: &'a SimulatedClock,
+    pub(crate) market: &'a Market,
+    pub(crate) switchboard: &'a Switchboard,
+    pub(crate) traits: &'a SeedTraits,
+    pub(crate) seed: u64,
+    pub(crate) has_late_requests: bool,
+}
+
 impl OpenVenue {
-    pub(crate) fn open(machine: &Machine, bus: &Bus, venue: usize) -> Result<Self, String> {
-        let folder = machine.folder.join("venues");
+    pub(crate) fn open(parts: &VenueParts<'_>, venue: usize) -> Result<Self, String> {
+        let folder = parts.folder.join("venues");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let (adapter, kind) = match machine.traits.lab_venue == Some(venue) {
-            true => open_lab(machine, bus, venue, &folder)?,
-            false => open_simulated(machine, venue)?,
+        let (adapter, kind) = match parts.traits.lab_venue == Some(venue) {
+            true => open_lab(parts, venue, &folder)?,
+            false => open_simulated(parts, venue, &folder)?,
         };
-        let name = machine.market.adapter(venue).clone();
-        let host = AdapterHost::attach(name, adapter, bus.inbox.clone(), VenueBackoff::default());
+        let name = parts.market.adapter(venue).clone();
+        let host = AdapterHost::attach(name, adapter, parts.bus.inbox.clone(), VenueBackoff::default());
         Ok(Self { host: host.map_err(|error| format!("{error:?}"))?, kind })
     }
 
@@ -52,25 +69,25 @@ impl OpenVenue {
     }
 }
 
-fn open_simulated(machine: &Machine, venue: usize) -> Result<(Box<dyn Adapter>, VenueKind), String> {
+fn open_simulated(
+    parts: &VenueParts<'_>,
+    venue: usize,
+    folder: &Path,
+) -> Result<(Box<dyn Adapter>, VenueKind), String> {
+    let VenueParts { market, seed, has_late_requests, traits, .. } = parts;
     let settings = SimulatedVenueSettings {
-        ledger: machine.ledger(venue),
-        venue: machine.market.venue(venue, machine.seed, machine.has_late_requests, &machine.traits),
+        ledger: folder.join(market.ledger_name(venue)),
+        venue: market.venue(venue, *seed, *has_late_requests, traits),
         compact_at_bytes: LEDGER_COMPACT_BYTES,
     };
-    let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
-        .map_err(|error| machine.text(&error))?;
+    let adapter = SimulatedAdapter::open_on(parts.disk.shared(), settings, parts.clock.now());
+    let adapter = adapter.map_err(|error| error.to_string())?;
     let kind = VenueKind::Simulated(adapter.controls());
     Ok((Box::new(adapter), kind))
 }
 
-fn open_lab(
-    machine: &Machine,
-    bus: &Bus,
-    venue: usize,
-    folder: &Path,
-) -> Result<(Box<dyn Adapter>, VenueKind), String> {
-    let Machine { market, clock, switchboard, .. } = machine;
+fn open_lab(parts: &VenueParts<'_>, venue: usize, folder: &Path) -> Result<(Box<dyn Adapter>, VenueKind), String> {
+    let VenueParts { market, clock, switchboard, bus, .. } = parts;
     let parts = AdapterParts {
         name: market.adapter(venue),
         venue: market.venue_name(venue),
@@ -79,6 +96,6 @@ fn open_lab(
         catalogue: bus.catalogue.clone(),
         switchboard,
     };
-    let (adapter, sessions) = open_adapter(parts).map_err(|error| machine.text(&error))?;
+    let (adapter, sessions) = open_adapter(parts)?;
     Ok((Box::new(adapter), VenueKind::Lab(sessions)))
 }

@@ -25,6 +25,7 @@ use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
 use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::lab_books;
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::{Evidence, same_state};
 use crate::lab_venue::LabMachine;
@@ -176,7 +177,12 @@ impl SimulatedRun {
             bad_row: None,
             replay_budget: ReplayBudget::default(),
             venue_lines: std::array::from_fn(|_| VenueLine::working(plan.seed)),
-            lab: lab::machine_of(&machine, folder)?,
+            lab: LabMachine::of_run(
+                (machine.traits.lab_venue, seed),
+                market,
+                (folder, &machine.clock),
+                &machine.switchboard,
+            )?,
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),
@@ -428,7 +434,10 @@ impl SimulatedRun {
     fn check(&mut self, books: &JournalBooks, progress: &mut CheckProgress, is_final: bool) -> InvariantResult {
         let end = books.recovered.last_sequence;
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
-        let venue = VenueBooks::read(&self.machine, self.lab.as_ref()).map_err(unreadable)?;
+        let mut venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
+        if let Some(lab) = &self.lab {
+            lab_books::read(lab.venue, &lab.ledger(), &mut venue).map_err(unreadable)?;
+        }
         let evidence = Evidence {
             books,
             venue: &venue,

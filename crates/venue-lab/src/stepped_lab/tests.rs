@@ -1,4 +1,4 @@
-//! Faults of reports, as a client over a stream meets them; nobody but the test lets the lab run.
+//! Faults of reports, as a client over a stream meets them; the test lets the lab run.
 
 use expect_test::{Expect, expect};
 use futures_util::FutureExt;
@@ -31,7 +31,7 @@ const STEPS: usize = 6;
 /// What a line of the story shows of a report.
 const SHOWN: [&str; 8] = ["35=", "11=", "17=", "150=", "39=", "32=", "14=", "151="];
 
-struct Desk {
+struct TestClient {
     lab: SteppedLab,
     runtime: Runtime,
     stream: DuplexStream,
@@ -39,7 +39,7 @@ struct Desk {
     _folder: TempDir,
 }
 
-impl Desk {
+impl TestClient {
     fn log_on() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
@@ -47,9 +47,9 @@ impl Desk {
         let lab = SteppedLab::open(&config, folder.path(), runtime.handle(), LabClock::new(|| NOW)).unwrap();
         let (stream, far) = duplex(1 << 16);
         assert!(lab.connect(Box::new(far)));
-        let mut desk = Self { lab, runtime, stream, number: 0, _folder: folder };
-        assert_eq!(desk.ask("35=A|98=0|108=30"), ["35=A"]);
-        desk
+        let mut client = Self { lab, runtime, stream, number: 0, _folder: folder };
+        assert_eq!(client.ask("35=A|98=0|108=30"), ["35=A"]);
+        client
     }
 
     /// Sends a message, lets the lab run, and shows what came.
@@ -103,14 +103,14 @@ fn check(story: &[(&str, Vec<String>)], expected: &Expect) {
 
 #[test]
 fn trades_are_reported_empty_and_once_more_and_the_steps_of_a_command_backwards() {
-    let mut desk = Desk::log_on();
-    let usual = desk.ask(&order("A-1", 1, 2, 101));
-    desk.arm("odd-fills");
-    let odd = desk.ask(&order("A-2", 1, 1, 101));
-    desk.arm("fills-replayed");
-    let replayed = desk.ask(&order("A-3", 1, 1, 101));
-    desk.arm("events-shuffled");
-    let shuffled = desk.ask(&order("A-4", 2, 1, 99));
+    let mut client = TestClient::log_on();
+    let usual = client.ask(&order("A-1", 1, 2, 101));
+    client.arm("odd-fills");
+    let odd = client.ask(&order("A-2", 1, 1, 101));
+    client.arm("fills-replayed");
+    let replayed = client.ask(&order("A-3", 1, 1, 101));
+    client.arm("events-shuffled");
+    let shuffled = client.ask(&order("A-4", 2, 1, 99));
     check(
         &[("as usual", usual), ("odd-fills", odd), ("fills-replayed", replayed), ("events-shuffled", shuffled)],
         &expect![[r#"
@@ -135,19 +135,19 @@ fn trades_are_reported_empty_and_once_more_and_the_steps_of_a_command_backwards(
                 35=8 11=A-4 17=MSFT-7 150=0 39=0 14=0 151=1
         "#]],
     );
-    assert_eq!(desk.lab.ledger()["trades"].as_array().map(Vec::len), Some(4), "the ledger is true");
+    assert_eq!(client.lab.ledger()["trades"].as_array().map(Vec::len), Some(4), "the ledger is true");
 }
 
 #[test]
 fn a_cancel_is_confirmed_and_then_the_order_is_filled() {
-    let mut desk = Desk::log_on();
-    desk.ask(&order("A-1", 1, 2, 90));
-    desk.arm("fill-after-cancel");
+    let mut client = TestClient::log_on();
+    client.ask(&order("A-1", 1, 2, 90));
+    client.arm("fill-after-cancel");
     let cancel = "35=F|11=A-2|38=2|41=A-1|54=1|55=MSFT|60=20260604-12:00:00";
-    let resting = desk.ask(cancel);
-    desk.ask(&order("A-3", 1, 1, 101));
-    desk.arm("fill-after-cancel");
-    let ended = desk.ask(&cancel.replace("A-2", "A-4").replace("A-1", "A-3"));
+    let resting = client.ask(cancel);
+    client.ask(&order("A-3", 1, 1, 101));
+    client.arm("fill-after-cancel");
+    let ended = client.ask(&cancel.replace("A-2", "A-4").replace("A-1", "A-3"));
     check(
         &[("of an order that rests", resting), ("of one that has ended", ended)],
         &expect![[r#"
@@ -162,9 +162,9 @@ fn a_cancel_is_confirmed_and_then_the_order_is_filled() {
 
 #[test]
 fn the_account_has_orders_from_elsewhere() {
-    let mut desk = Desk::log_on();
-    desk.arm("strangers");
-    let told = desk.ask(&order("A-1", 1, 2, 90));
+    let mut client = TestClient::log_on();
+    client.arm("strangers");
+    let told = client.ask(&order("A-1", 1, 2, 90));
     check(
         &[("strangers", told)],
         &expect![[r#"

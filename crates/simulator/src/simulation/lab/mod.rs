@@ -1,19 +1,8 @@
 //! The turns of the lab, of the FIX adapter's sessions and of the network between them.
 
-use std::path::Path;
-
 use super::{NEVER, SimulatedRun};
 use crate::invariants::broken_invariant::{InvariantResult, broken};
-use crate::lab_venue::LabMachine;
-use crate::platform::Machine;
 use crate::schedule::{Fault, SECOND};
-
-/// The venue's machine, where a venue of the run is the lab; its disk is beside that of the platform.
-pub(super) fn machine_of(machine: &Machine, beside: &Path) -> Result<Option<LabMachine>, String> {
-    let Some(venue) = machine.traits.lab_venue else { return Ok(None) };
-    let (folder, switchboard) = (beside.join("lab"), machine.switchboard.clone());
-    LabMachine::new((venue, machine.seed), &machine.market, (&folder, &machine.clock), switchboard).map(Some)
-}
 
 impl SimulatedRun {
     pub(super) fn lab_due(&self) -> i64 {

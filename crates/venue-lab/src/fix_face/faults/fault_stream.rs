@@ -15,7 +15,7 @@ use crate::faults::catalogue::Fault;
 /// GapFillFlag (123) and PossDupFlag (43).
 const FLAGS: [&[u8]; 2] = [b"123=Y", b"43=Y"];
 
-pub(in crate::fix_face) struct FaultStream {
+pub(crate) struct FaultStream {
     inner: Box<dyn SessionStream>,
     faults: Arc<LabFaults>,
     /// Changed bytes that the socket has not taken yet.
@@ -25,7 +25,7 @@ pub(in crate::fix_face) struct FaultStream {
 }
 
 /// Wraps the sockets of a face.
-pub(in crate::fix_face) fn wrapper(faults: &Arc<LabFaults>) -> TlsWrapper {
+pub(crate) fn wrapper(faults: &Arc<LabFaults>) -> TlsWrapper {
     let faults = faults.clone();
     Arc::new(move |socket, _| {
         let stream = wrap(Box::new(socket), faults.clone());
@@ -33,7 +33,7 @@ pub(in crate::fix_face) fn wrapper(faults: &Arc<LabFaults>) -> TlsWrapper {
     })
 }
 
-pub(in crate::fix_face) fn wrap(inner: Box<dyn SessionStream>, faults: Arc<LabFaults>) -> Box<dyn SessionStream> {
+pub(crate) fn wrap(inner: Box<dyn SessionStream>, faults: Arc<LabFaults>) -> Box<dyn SessionStream> {
     Box::new(FaultStream { inner, faults, changed: Vec::new(), is_within: false })
 }
 

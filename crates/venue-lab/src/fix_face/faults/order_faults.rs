@@ -16,7 +16,7 @@ use crate::sequencer::{CommandResult, Unavailable};
 
 impl SessionScope {
     /// The order is filled, and its cancel is confirmed before the fill is told. Where nothing of it rests it is cancelled as usual.
-    pub(in crate::fix_face) fn fill_instead(
+    pub(crate) fn fill_instead(
         self: &Arc<Self>,
         request: RejectedCancel,
         cancel: CancelRequest,
@@ -52,7 +52,7 @@ impl SessionScope {
     }
 
     /// After a new order the account also has two from somewhere else.
-    pub(in crate::fix_face) fn place_strange_orders(&self, message: &FixMessage<'_>) -> Result<(), Unavailable> {
+    pub(crate) fn place_strange_orders(&self, message: &FixMessage<'_>) -> Result<(), Unavailable> {
         if !self.faults.strikes(Fault::Strangers) {
             return Ok(());
         }

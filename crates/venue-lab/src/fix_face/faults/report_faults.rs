@@ -9,23 +9,23 @@ use crate::faults::catalogue::Fault;
 /// Trades that a session keeps to report them once more; older ones are dropped.
 const SENT_TRADES_MAX: usize = 1_000;
 
-pub(in crate::fix_face) struct ReportFaults {
+pub(crate) struct ReportFaults {
     faults: Arc<LabFaults>,
     /// Reported since the Logon.
     sent_trades: Vec<SpotExecution>,
 }
 
 impl ReportFaults {
-    pub(in crate::fix_face) fn new(faults: Arc<LabFaults>) -> Self {
+    pub(crate) fn new(faults: Arc<LabFaults>) -> Self {
         Self { faults, sent_trades: Vec::new() }
     }
 
-    pub(in crate::fix_face) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.sent_trades.clear();
     }
 
     /// The steps of one command as they are reported.
-    pub(in crate::fix_face) fn strike(&mut self, mut steps: Vec<SpotExecution>) -> Vec<SpotExecution> {
+    pub(crate) fn strike(&mut self, mut steps: Vec<SpotExecution>) -> Vec<SpotExecution> {
         if steps.is_empty() {
             return steps;
         }
