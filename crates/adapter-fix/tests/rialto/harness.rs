@@ -116,9 +116,9 @@ impl Harness for RialtoHarness<'_> {
         }
         self.hosted.is_without_prices = !up;
         if up {
-            self.price_line.restore()
+            self.price_line.restore();
         } else {
-            self.price_line.cut()
+            self.price_line.cut();
         }
         true
     }
