@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 pub use getrandom::Error as RandomError;
 
-use crate::login::password::PasswordCost;
-
 /// Work that is done beside the threads that serve clients.
 pub type AccessWork = Box<dyn FnOnce() + Send>;
 
@@ -45,6 +43,20 @@ impl AccessEnvironment for SystemEnvironment {
 
     fn block(&self, work: AccessWork) {
         drop(tokio::task::spawn_blocking(work));
+    }
+}
+
+/// What a new hash costs. A hash names its own cost, so that one that was made before is compared at that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordCost {
+    pub memory_kib: u32,
+    pub passes: u32,
+}
+
+/// As OWASP recommends.
+impl Default for PasswordCost {
+    fn default() -> Self {
+        Self { memory_kib: 19 * 1024, passes: 2 }
     }
 }
 

@@ -16,14 +16,12 @@ pub use access::{Access, AccessClock, AccessSettings, AnonymousPolicy};
 pub use admin_log::{AdminLog, AdminLogError, DurableAdminRecord, MemoryAdminLog};
 pub use audit::entry::{AUDIT_PAGE_MAX, AccessChannel, AccessRequest, Actor, AuditEntry, AuditRow, DONE};
 pub use audit::view::{AUDIT_FILE, AuditView};
-pub use environment::{AccessEnvironment, AccessWork, RandomError};
+pub use environment::{AccessEnvironment, AccessWork, PasswordCost, RandomError};
 pub use error::AccessError;
 pub use grant::AccessGrant;
 pub use hosts::HostPolicy;
 pub use identity::{AccessCredentials, AccessDenied, Identity};
-pub use login::password::{
-    InvalidPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password, PasswordCost, PasswordDigest,
-};
+pub use login::password::{InvalidPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password, PasswordDigest};
 pub use login::secret::Secret;
 pub use login::sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX, SESSIONS_MAX};
 pub use secrecy::{ExposeSecret, SecretString};

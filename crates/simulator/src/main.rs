@@ -85,7 +85,7 @@ fn main() -> io::Result<ExitCode> {
     let arguments = Arguments::parse();
     #[cfg(feature = "planted-bugs")]
     if arguments.bugs {
-        return bug_search::search_bugs(&arguments);
+        return bug_search::search_bugs(&arguments.bug_search());
     }
     let begun = Instant::now();
     let totals = run_all(&arguments, begun)?;
@@ -109,6 +109,18 @@ impl Arguments {
     fn has_time(&self, begun: Instant) -> bool {
         let limit = self.wall_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(SECONDS_PER_MINUTE)));
         limit.is_none_or(|limit| begun.elapsed() < limit)
+    }
+
+    #[cfg(feature = "planted-bugs")]
+    fn bug_search(&self) -> bug_search::BugSearch {
+        bug_search::BugSearch {
+            first_seed: self.seed,
+            seeds: self.seeds,
+            minutes: self.fault_minutes(),
+            jobs: self.jobs,
+            bug: self.bug.clone(),
+            page: self.page.clone(),
+        }
     }
 
     fn fault_minutes(&self) -> u32 {

@@ -8,26 +8,12 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::environment::{AccessEnvironment, system_environment};
+use crate::environment::{AccessEnvironment, PasswordCost, system_environment};
 use crate::error::AccessError;
 use crate::login::secret::random;
 
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
-
-/// What a new hash costs. A hash names its own cost, so that one that was made before is compared at that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PasswordCost {
-    pub memory_kib: u32,
-    pub passes: u32,
-}
-
-/// As OWASP recommends.
-impl Default for PasswordCost {
-    fn default() -> Self {
-        Self { memory_kib: 19 * 1024, passes: 2 }
-    }
-}
 
 /// A shorter password is refused when it is set.
 pub const PASSWORD_LENGTH_MIN: usize = 8;

@@ -58,7 +58,7 @@ pub(super) struct Attempt {
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum LoginVerdict {
     LetIn,
     /// Known, but the role is too low.
     TooLow,
@@ -121,41 +121,46 @@ impl AttemptPlan {
 
 impl Attempt {
     /// The answer is what was expected. Where a change was under way meanwhile, nothing is.
-    pub(super) fn check(&self, response: &PlainResponse, verdict: &Verdict, known: &KnownUsers) -> InvariantResult {
+    pub(super) fn check(
+        &self,
+        response: &PlainResponse,
+        verdict: &LoginVerdict,
+        known: &KnownUsers,
+    ) -> InvariantResult {
         let told = || format!("{}: {}", self.plan.text(), String::from_utf8_lossy(&response.body));
         if self.begun != known.begun(self.plan.name) {
             return Ok(());
         }
-        let is_known = matches!(verdict, Verdict::LetIn | Verdict::TooLow);
+        let is_known = matches!(verdict, LoginVerdict::LetIn | LoginVerdict::TooLow);
         match self.plan.expected {
             Expected::Open => Ok(()),
             Expected::Denied => ensure(!is_known, "let in without a right", told),
             Expected::LetIn(role) => {
                 // Whoever fails too often waits, and may be told to come later.
-                let is_throttled = *verdict == Verdict::Denied("too-many-attempts".to_owned());
-                let is_excused = !self.plan.is_last && (is_throttled || *verdict == Verdict::Unavailable);
+                let is_throttled = *verdict == LoginVerdict::Denied("too-many-attempts".to_owned());
+                let is_excused = !self.plan.is_last && (is_throttled || *verdict == LoginVerdict::Unavailable);
                 ensure(is_known || is_excused, "a valid log-in was refused", told)?;
                 let is_enough = rank(role) >= rank(self.plan.needs());
                 let is_right = match verdict {
-                    Verdict::LetIn => is_enough && shown_role(response).is_none_or(|shown| shown == role),
-                    Verdict::TooLow => !is_enough,
-                    Verdict::Denied(_) | Verdict::Unavailable => true,
+                    LoginVerdict::LetIn => is_enough && shown_role(response).is_none_or(|shown| shown == role),
+                    LoginVerdict::TooLow => !is_enough,
+                    LoginVerdict::Denied(_) | LoginVerdict::Unavailable => true,
                 };
                 ensure(is_right, "rights are not those of the newest role", told)
             }
         }
     }
 
-    pub(super) fn verdict(&self, response: &PlainResponse) -> Result<Verdict, BrokenInvariant> {
+    pub(super) fn verdict(&self, response: &PlainResponse) -> Result<LoginVerdict, BrokenInvariant> {
         let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let code = problem["code"].as_str().unwrap_or_default();
         Ok(match (response.status, code) {
-            (200, _) => Verdict::LetIn,
+            (200, _) => LoginVerdict::LetIn,
             // Nobody has placed it.
-            (404, _) if self.plan.probe == Probe::Cancel => Verdict::LetIn,
-            (403, "role-too-low") => Verdict::TooLow,
-            (401 | 429, code) => Verdict::Denied(code.to_owned()),
-            (500.., _) => Verdict::Unavailable,
+            (404, _) if self.plan.probe == Probe::Cancel => LoginVerdict::LetIn,
+            (403, "role-too-low") => LoginVerdict::TooLow,
+            (401 | 429, code) => LoginVerdict::Denied(code.to_owned()),
+            (500.., _) => LoginVerdict::Unavailable,
             _ => {
                 let told = format!("{}: {} {code}", self.plan.text(), response.status);
                 return Err(broken("an answer that no client expects", told));

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use domain::{SeededRng, Timestamp};
 use web::PlainResponse;
 
-use super::attempt::{Attempt, AttemptPlan, Probe, Shown, Verdict};
+use super::attempt::{Attempt, AttemptPlan, LoginVerdict, Probe, Shown};
 use super::known_users::{Expected, KnownUsers, TOKENS, USERS};
 
 /// Of more the oldest is forgotten.
@@ -17,12 +17,12 @@ const NOBODY: &str = "nobody";
 
 pub(super) struct UserClient {
     home: IpAddr,
-    sessions: Vec<ClientSession>,
+    sessions: Vec<KeptSession>,
     pub(super) waiting: Vec<Attempt>,
 }
 
 #[derive(Debug, Clone)]
-struct ClientSession {
+struct KeptSession {
     user: &'static str,
     cookie: String,
     /// Changes of the user that had taken effect when it began.
@@ -110,17 +110,17 @@ impl UserClient {
     pub(super) fn on_answer(
         &mut self,
         attempt: &Attempt,
-        (response, verdict): (&PlainResponse, &Verdict),
+        (response, verdict): (&PlainResponse, &LoginVerdict),
         context: &ClientContext<'_>,
     ) {
         let AttemptPlan { probe, name, shown, .. } = &attempt.plan;
         let is_sure = attempt.begun == context.known.begun(name) && attempt.plan.expected != Expected::Open;
         match (probe, verdict, shown) {
-            (Probe::LogIn, Verdict::LetIn, _) if is_sure => self.keep(name, attempt.done, response, context),
-            (Probe::LogOut, verdict, Shown::Cookie(cookie)) if *verdict != Verdict::LetIn => {
+            (Probe::LogIn, LoginVerdict::LetIn, _) if is_sure => self.keep(name, attempt.done, response, context),
+            (Probe::LogOut, verdict, Shown::Cookie(cookie)) if *verdict != LoginVerdict::LetIn => {
                 self.sessions.retain(|session| session.cookie != *cookie);
             }
-            (_, Verdict::LetIn | Verdict::TooLow, Shown::Cookie(cookie)) => {
+            (_, LoginVerdict::LetIn | LoginVerdict::TooLow, Shown::Cookie(cookie)) => {
                 let used = self.sessions.iter_mut().find(|session| session.cookie == *cookie);
                 used.into_iter().for_each(|session| session.used_at = attempt.sent_at);
             }
@@ -131,14 +131,14 @@ impl UserClient {
     fn keep(&mut self, user: &'static str, done: u64, response: &PlainResponse, context: &ClientContext<'_>) {
         let Some(cookie) = response.cookie.clone() else { return };
         let (process, used_at) = (context.process, context.at);
-        self.sessions.push(ClientSession { user, cookie, done, process, used_at, is_over: false });
+        self.sessions.push(KeptSession { user, cookie, done, process, used_at, is_over: false });
         if self.sessions.len() > SESSIONS_MAX {
             self.sessions.remove(0);
         }
     }
 }
 
-impl ClientSession {
+impl KeptSession {
     /// A restart ends it, and so does a change of its user.
     fn expected(&self, context: &ClientContext<'_>) -> Expected {
         if self.is_over || self.process != context.process {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
 use super::administrator::Administrator;
-use super::attempt::{Attempt, AttemptPlan, Probe, Shown, Verdict};
+use super::attempt::{Attempt, AttemptPlan, LoginVerdict, Probe, Shown};
 use super::audit_claims::{AuditClaim, AuditClaims, DONE};
 use super::client::{ClientContext, UserClient};
 use super::known_users::{AdminRecords, Expected, KnownUsers};
@@ -184,15 +184,15 @@ impl UserTraffic {
     }
 
     /// What was decided must be in the audit.
-    fn claim(&mut self, attempt: &Attempt, verdict: &Verdict, at: Timestamp) {
+    fn claim(&mut self, attempt: &Attempt, verdict: &LoginVerdict, at: Timestamp) {
         let plan = &attempt.plan;
-        self.attempts[1] += u64::from(*verdict == Verdict::LetIn);
-        self.attempts[2] += u64::from(matches!(verdict, Verdict::TooLow | Verdict::Denied(_)));
+        self.attempts[1] += u64::from(*verdict == LoginVerdict::LetIn);
+        self.attempts[2] += u64::from(matches!(verdict, LoginVerdict::TooLow | LoginVerdict::Denied(_)));
         let (user, outcome) = match verdict {
-            Verdict::LetIn if plan.probe == Probe::LogIn => (Some(plan.name), DONE.to_owned()),
-            Verdict::TooLow => (Some(plan.name), "role-too-low".to_owned()),
-            Verdict::Denied(code) => (plan.claimed_user(), code.clone()),
-            Verdict::LetIn | Verdict::Unavailable => return,
+            LoginVerdict::LetIn if plan.probe == Probe::LogIn => (Some(plan.name), DONE.to_owned()),
+            LoginVerdict::TooLow => (Some(plan.name), "role-too-low".to_owned()),
+            LoginVerdict::Denied(code) => (plan.claimed_user(), code.clone()),
+            LoginVerdict::LetIn | LoginVerdict::Unavailable => return,
         };
         if outcome != DONE {
             *self.refusals.entry(outcome.clone()).or_default() += 1;
