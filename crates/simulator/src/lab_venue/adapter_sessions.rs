@@ -19,11 +19,11 @@ use crate::clock::SimulatedClock;
 pub(super) const INSTANCE_NUMBER: u64 = 7;
 
 /// Its sessions, for the simulator to step.
-pub(crate) struct AdapterSessions {
+pub(crate) struct LabAdapterSessions {
     runtime: SteppedRuntime,
 }
 
-impl AdapterSessions {
+impl LabAdapterSessions {
     /// Everything that is ready or due by now has its turn.
     pub(crate) fn step(&mut self, now: i64) {
         self.runtime.step(now);
@@ -41,7 +41,7 @@ pub(crate) struct AdapterParts<'a> {
     pub(crate) switchboard: &'a Switchboard,
 }
 
-pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, AdapterSessions), String> {
+pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAdapterSessions), String> {
     let AdapterParts { name, venue, folder, clock, catalogue, switchboard } = parts;
     let runtime = SteppedRuntime::new(clock.steady())?;
     let wall = clock.clone();
@@ -63,5 +63,5 @@ pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, Adapt
     };
     let settings = venue_settings(venue, folder)?;
     let adapter = open_stepped_adapter(&settings, &context, network).map_err(|error| error.to_string())?;
-    Ok((adapter, AdapterSessions { runtime }))
+    Ok((adapter, LabAdapterSessions { runtime }))
 }

@@ -31,7 +31,7 @@ pub(crate) struct LabMachine {
     /// The lab's end of the connection.
     connection: Option<NetworkEnd>,
     /// None while it is down.
-    running: Option<RunningLab>,
+    running: Option<LabOnRuntime>,
     start_at: i64,
     /// As it was when it was killed.
     ledger_before: Option<Value>,
@@ -41,7 +41,7 @@ pub(crate) struct LabMachine {
     struck_before: u64,
 }
 
-struct RunningLab {
+struct LabOnRuntime {
     lab: SteppedLab,
     runtime: SteppedRuntime,
 }
@@ -99,7 +99,7 @@ impl LabMachine {
         {
             return Err("the lab's ledger is another one after a restart".to_owned());
         }
-        self.running = Some(RunningLab { lab, runtime });
+        self.running = Some(LabOnRuntime { lab, runtime });
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl LabMachine {
     pub(crate) fn step(&mut self, now: i64) -> Result<(), String> {
         self.network.collect_from_platform(now);
         self.take_call();
-        let Some(RunningLab { lab, runtime }) = &mut self.running else { return Ok(()) };
+        let Some(LabOnRuntime { lab, runtime }) = &mut self.running else { return Ok(()) };
         runtime.step(now);
         lab.step().map_err(|error| error.to_string())?;
         runtime.step(now);

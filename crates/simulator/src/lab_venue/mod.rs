@@ -8,7 +8,7 @@ mod lab_setup;
 mod stepped_runtime;
 mod switchboard;
 
-pub(crate) use adapter_sessions::{AdapterParts, AdapterSessions, open_adapter};
+pub(crate) use adapter_sessions::{AdapterParts, LabAdapterSessions, open_adapter};
 pub(crate) use lab_counts::LabCounts;
 pub(crate) use lab_machine::LabMachine;
 pub(crate) use switchboard::Switchboard;

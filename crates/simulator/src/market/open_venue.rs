@@ -8,7 +8,7 @@ use bus::Bus;
 
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
-use crate::lab_venue::{AdapterParts, AdapterSessions, Switchboard, open_adapter};
+use crate::lab_venue::{AdapterParts, LabAdapterSessions, Switchboard, open_adapter};
 use crate::market::Market;
 use crate::market::seed_traits::SeedTraits;
 
@@ -23,7 +23,7 @@ pub(crate) struct OpenVenue {
 enum VenueKind {
     Simulated(VenueControls),
     /// The sessions of the FIX adapter.
-    Lab(AdapterSessions),
+    Lab(LabAdapterSessions),
 }
 
 /// What a venue needs of the process.
