@@ -26,7 +26,7 @@ use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settin
 use crate::http_clients::{HttpPort, HttpPortParts};
 use crate::lab_venue::Switchboard;
 use crate::market::Market;
-use crate::market::open_venue::{OpenVenue, VenueParts};
+use crate::market::hosted_venue::{HostedVenue, VenueParts};
 use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::read_model::SimulatedReadModel;
 use crate::releases::{EarlierFolder, RELEASES};
@@ -178,7 +178,7 @@ pub(crate) struct Platform {
     /// By venue.
     instructions: Vec<InstructionQueue>,
     /// By venue; empty until they are opened.
-    venues: Vec<OpenVenue>,
+    venues: Vec<HostedVenue>,
     pub(crate) events: EventReceiver,
     stop: Sender<()>,
     /// What the engine is still to be told before the venue is opened.
@@ -299,7 +299,7 @@ impl Platform {
     pub(crate) fn step_venues(&mut self, on_instruction: &mut dyn FnMut(&Instruction)) -> Result<i64, String> {
         let at = self.machine.clock.now();
         let mut due = i64::MAX;
-        for (OpenVenue { host, .. }, instructions) in self.venues.iter_mut().zip(&self.instructions) {
+        for (HostedVenue { host, .. }, instructions) in self.venues.iter_mut().zip(&self.instructions) {
             for instruction in instructions.try_iter().take(INSTRUCTIONS_PER_CYCLE) {
                 on_instruction(&instruction);
                 host.handle(at, &instruction).map_err(|error| format!("{error:?}"))?;
@@ -359,7 +359,7 @@ impl Platform {
             seed: machine.seed,
             has_late_requests: machine.has_late_requests,
         };
-        let venues = (0..VENUE_COUNT).map(|venue| OpenVenue::open(&parts, venue)).collect::<Result<_, _>>();
+        let venues = (0..VENUE_COUNT).map(|venue| HostedVenue::open(&parts, venue)).collect::<Result<_, _>>();
         self.venues = venues.map_err(|error| machine.text(&error))?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The market of a run: an exchange that is always open, three stocks, two accounts with cash, a simulated venue for each, a strategy.
 //! It is a small world of its own, or made from what the data folder of an earlier release has.
 
-pub(crate) mod open_venue;
+pub(crate) mod hosted_venue;
 pub(crate) mod seed_traits;
 
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use crate::market::seed_traits::SeedTraits;
 /// A small one, so that every run compacts the venue's ledger many times.
 const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
 
-pub(crate) struct OpenVenue {
+pub(crate) struct HostedVenue {
     pub(crate) host: AdapterHost,
     kind: VenueKind,
 }
@@ -40,7 +40,7 @@ pub(crate) struct VenueParts<'a> {
     pub(crate) has_late_requests: bool,
 }
 
-impl OpenVenue {
+impl HostedVenue {
     pub(crate) fn open(parts: &VenueParts<'_>, venue: usize) -> Result<Self, String> {
         let folder = parts.folder.join("venues");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
