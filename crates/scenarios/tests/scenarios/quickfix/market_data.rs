@@ -62,6 +62,11 @@ impl Story {
         self.hear()
     }
 
+    /// The trading status of a security.
+    fn status(&mut self, id: &str) -> String {
+        self.ask(&format!("35=e|324={id}|263=0|55=AAPL|48=1"))
+    }
+
     fn hear(&self) -> String {
         body(&self.client.hear())
     }
@@ -110,9 +115,10 @@ fn a_client_subscribes_to_prices_and_is_told_what_changes_until_it_ends_that() {
     for id in ["top", "trades"] {
         story.client.say(&format!("35=V|262={id}|263=2|{TOP}"));
     }
+    // An end is not answered: whoever is answered afterwards knows that it was read.
+    assert_eq!(story.status("before"), "35=f|48=1|55=AAPL|324=before|325=N|326=17");
     story.buy("third", 50);
-    let status = story.ask("35=e|324=s|263=0|55=AAPL|48=1");
-    assert_eq!(status, "35=f|48=1|55=AAPL|324=s|325=N|326=17", "no price came before it");
+    assert_eq!(story.status("after"), "35=f|48=1|55=AAPL|324=after|325=N|326=17", "no price came before it");
     assert_eq!(story.client.leave(), ["logged out"]);
     story.server.stop();
 }
