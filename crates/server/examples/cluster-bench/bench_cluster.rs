@@ -85,6 +85,7 @@ impl BenchCluster {
     pub(crate) fn kill_leader(&mut self) -> Outcome<Duration> {
         // The lead may have moved since: a NATS server was killed too.
         self.leader = self.wait_for_leader()?;
+        self.restart_fenced()?;
         let mut client = HttpClient::new(self.leader());
         until("an order of the leader", || self.place(&mut client).ok())?;
         let killed = self.leader;
@@ -96,6 +97,15 @@ impl BenchCluster {
         let taken = begun.elapsed();
         self.members[killed] = Some(self.launchers[killed].start());
         Ok(taken)
+    }
+
+    /// A leader that lost the lead while a NATS server was away has ended; it comes back as a follower.
+    fn restart_fenced(&mut self) -> Outcome<()> {
+        let other = 1 - self.leader;
+        if self.members[other].as_mut().is_none_or(RunningServer::has_ended) {
+            self.members[other] = Some(self.launchers[other].start());
+        }
+        self.wait_until_followed()
     }
 
     /// The other member has read everything.
