@@ -90,7 +90,8 @@ mod tests {
 
     fn of_order(fence: &RequestFence, id: u64, result: InquiryResult) -> Option<i64> {
         let as_of = Timestamp(0);
-        let answer = InquiryAnswer { order: OrderId(id), as_of, dead_after: None, result, other_legs: None };
+        let answer =
+            InquiryAnswer { order: OrderId(id), as_of, dead_after: None, result, other_legs: None, filled: None };
         fence.of_answer(&answer).map(|at| at.nanos_since(Timestamp(0)) / 1_000_000)
     }
 

@@ -54,6 +54,10 @@ pub enum PlantedBug {
     FlipPosition,
     /// A fill is booked at another price than the venue reported.
     BookWrongPrice,
+    /// A fill of one order in eight is booked with the wrong side.
+    BookWrongSide,
+    /// One order in four is cancelled here without its venue.
+    CancelLocally,
     /// An order of which nothing is known is not marked in doubt.
     ForgetInDoubt,
     /// FIX messages leave before their numbers are durable.
@@ -86,6 +90,8 @@ pub enum PlantedBug {
     KeepCorrectedFill,
     /// A fill that a FIX venue reports once more gets another id.
     RenameRepeatedFill,
+    /// A FIX venue is told that reports need not come again before the journal has them.
+    ConfirmUndelivered,
     /// A token that is revoked stays valid.
     KeepRevokedToken,
     /// A password that was right a moment ago stays right when the user has another.
@@ -103,7 +109,7 @@ pub enum PlantedBug {
 
 impl PlantedBug {
     /// All faults that the simulator must find, in the order of the enum.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 49] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -129,6 +135,8 @@ impl PlantedBug {
         Self::ForgetCommission,
         Self::FlipPosition,
         Self::BookWrongPrice,
+        Self::BookWrongSide,
+        Self::CancelLocally,
         Self::ForgetInDoubt,
         Self::SendBeforeStored,
         Self::ForgetReport,
@@ -145,6 +153,7 @@ impl PlantedBug {
         Self::RepeatBust,
         Self::KeepCorrectedFill,
         Self::RenameRepeatedFill,
+        Self::ConfirmUndelivered,
         Self::KeepRevokedToken,
         Self::KeepOldPassword,
         Self::KeepSession,

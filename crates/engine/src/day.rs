@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use domain::calendar::{date_in, last_midnight, next_midnight};
 use domain::order::Order;
+use domain::report::SessionState;
 use domain::{Caller, Date, TimeInForce, Timestamp};
 
 use crate::orders::transitions::{RequestKind, may_request};
@@ -13,6 +14,8 @@ use crate::trading::{Trading, valuer};
 
 /// Ended orders are kept for this long after their day.
 const ORDER_RETENTION_SECONDS: i64 = 86_400;
+/// The cancel of an order whose time is over is asked for again after so long.
+const EXPIRY_RETRY_SECONDS: i64 = 10;
 
 impl Trading {
     /// The next instant at which the engine has work to do without an input.
@@ -123,11 +126,15 @@ impl Trading {
         }
     }
 
+    /// Again and again until the order has ended: its venue may be away, or refuse to cancel it, or another request is pending.
     fn expire_due(&mut self, moment: Moment, out: &mut Outbox) {
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
-            let Some(order) = self.orders.get(id).cloned() else { continue };
-            if order.state.is_working() && may_request(&order.pending, RequestKind::Cancel) {
+            let Some(order) = self.orders.get(id).filter(|order| order.state.is_working()).cloned() else { continue };
+            self.expiries.insert((moment.at.plus_seconds(EXPIRY_RETRY_SECONDS), id));
+            // One that waits here was never sent: it ends without its venue.
+            let is_reached = self.adapters.session(&order.adapter) >= SessionState::LoggedOn;
+            if (is_reached || self.waiting_orders.contains(id)) && may_request(&order.pending, RequestKind::Cancel) {
                 self.request_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }

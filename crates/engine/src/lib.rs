@@ -25,4 +25,5 @@ mod samples;
 
 pub use engine::{Engine, InvalidSnapshot, StateSnapshot, security_of};
 pub use orders::registry::retired_keys::{RetiredKeyLookup, RetiredKeys};
+pub use orders::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state};
 pub use outbox::Outbox;

@@ -46,6 +46,7 @@ impl Trading {
             }
             ReportKind::External(seen) => self.on_external(moment, &report.adapter, seen, report.ext_at, out),
             ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
+            ReportKind::ReportsLost => self.on_reports_lost(moment, &report.adapter, out),
             ReportKind::Line { line, up, reason } => {
                 let state = LineState { line: *line, up: *up, reason: reason.clone() };
                 self.on_line_change(moment, &report.adapter, &state, out);

@@ -194,7 +194,7 @@ fn answer_of(call: ToyCall, response: &VenueResponse) -> Option<ReportKind> {
         Some(seen) => InquiryResult::Found(seen, fills),
         None => InquiryResult::NotFound,
     };
-    Some(ReportKind::Inquiry(InquiryAnswer { order, as_of, dead_after: None, result, other_legs: None }))
+    Some(ReportKind::Inquiry(InquiryAnswer { order, as_of, dead_after: None, result, other_legs: None, filled: None }))
 }
 
 /// What an answer says about rate limits.

@@ -64,6 +64,7 @@ pub(super) fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::DeliveryUnknown { .. } => "lost",
         ReportKind::External(_) => "external",
         ReportKind::Gap => "gap",
+        ReportKind::ReportsLost => "reports lost",
         ReportKind::Line { .. } => "line",
         ReportKind::Inquiry(_) => "answered",
         ReportKind::Statement(_) => "statement",
@@ -94,6 +95,7 @@ fn is_admission(said: &ReportKind) -> bool {
         | ReportKind::DeliveryUnknown { .. }
         | ReportKind::ListingFailed { .. }
         | ReportKind::Gap
+        | ReportKind::ReportsLost
         | ReportKind::External(_)
         | ReportKind::Entry(_) => true,
         ReportKind::CancelReplaced(halves) => [halves.canceled, halves.placed] != [HalfOutcome::Done; 2],

@@ -29,6 +29,10 @@ impl OrderMode {
 pub enum VenueProof {
     /// The venue is part of the server.
     OwnVenue,
+    /// Nothing: it follows the venue's documentation.
+    Unproven,
+    /// A program of others that speaks the venue's protocol.
+    Program,
     /// The venue lab, which behaves as the venue's documentation says.
     Lab,
     /// The venue itself: a transcript of a first contact is replayed by the tests.
@@ -40,6 +44,8 @@ impl VenueProof {
     pub fn name(self) -> &'static str {
         match self {
             Self::OwnVenue => "OWN_VENUE",
+            Self::Unproven => "UNPROVEN",
+            Self::Program => "PROGRAM",
             Self::Lab => "LAB",
             Self::Venue => "VENUE",
         }
@@ -50,6 +56,8 @@ impl fmt::Display for VenueProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OwnVenue => "part of the server",
+            Self::Unproven => "proven against nothing, it follows the venue's documentation",
+            Self::Program => "proven against a program with the venue's protocol, not yet against the venue",
             Self::Lab => "proven against the lab, not yet against the venue",
             Self::Venue => "proven against the venue",
         })

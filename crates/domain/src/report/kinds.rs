@@ -220,6 +220,10 @@ pub enum ReportKind {
     /// A leg of an order besides the one that it works by, as the venue shows it now.
     #[n(26)]
     Leg(#[n(0)] Box<VenueOrder>),
+    /// The venue has begun its session anew: reports of before the log-on that did not arrive do not come any more, also
+    /// those of orders that have ended.
+    #[n(27)]
+    ReportsLost,
 }
 
 impl ReportKind {
@@ -231,6 +235,7 @@ impl ReportKind {
             | Self::Session(_)
             | Self::Snapshot(_)
             | Self::Gap
+            | Self::ReportsLost
             | Self::Line { .. }
             | Self::Statement(_)
             | Self::Entry(_)

@@ -15,8 +15,8 @@ pub use external::{ExternalFill, ExternalOrder};
 pub use kinds::{Report, ReportKind};
 pub use orders::{CancelReplaceReport, HalfOutcome, VenueFill, VenueOrder, VenueOrderState};
 pub use reconciliation::{
-    FillsPage, FillsScope, InquiryAnswer, InquiryResult, ListingCapabilities, ListingScope, OpenOrdersPage,
-    VenueSnapshot,
+    FilledTotal, FillsPage, FillsScope, InquiryAnswer, InquiryResult, ListingCapabilities, ListingScope,
+    OpenOrdersPage, VenueSnapshot,
 };
 pub use replace_kind::ReplaceKind;
 pub use session::{LineKind, LineState, OpenFor, SessionState};

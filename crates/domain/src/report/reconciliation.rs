@@ -5,6 +5,7 @@
 use minicbor::{Decode, Encode};
 
 use super::{ExternalOrder, VenueFill, VenueOrder};
+use crate::amount::{Price, Quantity};
 use crate::ids::{AccountId, OrderId, SecurityId, Text};
 use crate::time::Timestamp;
 
@@ -137,6 +138,24 @@ pub struct InquiryAnswer {
     /// `result` is the newest, with the fills of all.
     #[n(4)]
     pub other_legs: Option<Vec<VenueOrder>>,
+    /// What the venue has filled in all, where it cannot tell the single executions: what is not booked of it is booked
+    /// as one inferred fill. Absent where `result` has the fills, or nothing may be inferred.
+    #[n(5)]
+    pub filled: Option<Box<FilledTotal>>,
+}
+
+/// What a venue has filled of an order in all, without its executions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct FilledTotal {
+    /// Of all executions together.
+    #[n(0)]
+    pub quantity: Quantity,
+    /// Per unit, as the venue rounds it, in the security's currency.
+    #[n(1)]
+    pub average_price: Price,
+    /// The venue's time, which is not before the newest of the executions; absent where it does not tell.
+    #[n(2)]
+    pub at: Option<Timestamp>,
 }
 
 /// Whether a venue knows an order.

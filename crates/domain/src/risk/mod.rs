@@ -156,6 +156,10 @@ pub struct EngineSettings {
     /// written before.
     #[n(16)]
     pub sample_seconds: Option<u32>,
+    /// Whether a request that stays unanswered is an alarm where its order is in doubt already; not in journals that were written before.
+    #[n(17)]
+    #[cbor(default)]
+    pub alarms_in_doubt: bool,
 }
 
 impl Default for EngineSettings {
@@ -176,6 +180,7 @@ impl Default for EngineSettings {
             rates_by_trades: true,
             ids_by_fills: true,
             sample_seconds: None,
+            alarms_in_doubt: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

@@ -79,7 +79,8 @@ fn is_heard(line: LineKind, said: &ReportKind) -> bool {
         | ReportKind::Corrected { .. }
         | ReportKind::Entry(_)
         | ReportKind::External(_)
-        | ReportKind::Gap => line == LineKind::Private,
+        | ReportKind::Gap
+        | ReportKind::ReportsLost => line == LineKind::Private,
         _ => line == LineKind::Trading,
     }
 }

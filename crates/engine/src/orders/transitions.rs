@@ -3,11 +3,15 @@
 use domain::order::{BaseState, PendingRequest};
 
 /// Events of the base state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OrderEvent {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OrderEvent {
+    /// The venue accepted it.
     Accepted,
+    /// The venue rejected it.
     Refused,
+    /// A fill that leaves something open.
     FilledInPart,
+    /// A fill that leaves nothing open.
     FilledInFull,
     /// Canceled or expired.
     Ended,
@@ -21,9 +25,9 @@ pub(crate) enum OrderEvent {
     Emptied,
 }
 
-#[cfg(test)]
 impl OrderEvent {
-    const ALL: [Self; 9] = [
+    /// All events, in the order of the enum.
+    pub const ALL: [Self; 9] = [
         Self::Accepted,
         Self::Refused,
         Self::FilledInPart,
@@ -37,7 +41,7 @@ impl OrderEvent {
 }
 
 /// The state after an event; `None` where it is not legal. A pair that is not listed is refused.
-pub(crate) fn next_state(state: BaseState, turn: OrderEvent) -> Option<BaseState> {
+pub fn next_state(state: BaseState, turn: OrderEvent) -> Option<BaseState> {
     use BaseState::{Canceled, Filled, New, PartiallyFilled, PendingNew, Rejected};
     Some(match (state, turn) {
         (PendingNew, OrderEvent::Accepted | OrderEvent::Replaced) => New,
@@ -73,8 +77,8 @@ pub(crate) enum RequestKind {
 }
 
 /// Which requests the venue has not answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PendingState {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PendingState {
     Nothing,
     Replace,
     Cancel,
@@ -83,7 +87,10 @@ pub(crate) enum PendingState {
 }
 
 impl PendingState {
-    pub(crate) fn of(pending: &PendingRequest) -> Self {
+    /// All states, in the order of the table.
+    pub const ALL: [Self; 4] = [Self::Nothing, Self::Replace, Self::Cancel, Self::CancelOverReplace];
+
+    pub fn of(pending: &PendingRequest) -> Self {
         match pending {
             PendingRequest::Nothing => Self::Nothing,
             PendingRequest::Replace(..) => Self::Replace,
@@ -94,8 +101,8 @@ impl PendingState {
 }
 
 /// Events of the pending request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestEvent {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RequestEvent {
     CancelSent,
     ReplaceSent,
     CancelRejected,
@@ -104,6 +111,12 @@ pub(crate) enum RequestEvent {
     Replaced,
     /// The order was cancelled, expired or rejected.
     Ended,
+}
+
+impl RequestEvent {
+    /// All events, in the order of the enum.
+    pub const ALL: [Self; 6] =
+        [Self::CancelSent, Self::ReplaceSent, Self::CancelRejected, Self::ReplaceRejected, Self::Replaced, Self::Ended];
 }
 
 impl From<RequestKind> for RequestEvent {
@@ -116,7 +129,7 @@ impl From<RequestKind> for RequestEvent {
 }
 
 /// What is pending after an event; `None` where it is not legal. A pair that is not listed is refused.
-pub(crate) fn next_pending(pending: PendingState, event: RequestEvent) -> Option<PendingState> {
+pub fn next_pending(pending: PendingState, event: RequestEvent) -> Option<PendingState> {
     use PendingState::{Cancel, CancelOverReplace, Nothing, Replace};
     Some(match (pending, event) {
         (Nothing, RequestEvent::CancelSent) => Cancel,
@@ -154,17 +167,6 @@ mod tests {
 
     use super::*;
 
-    const PENDING: [PendingState; 4] =
-        [PendingState::Nothing, PendingState::Replace, PendingState::Cancel, PendingState::CancelOverReplace];
-    const REQUEST_EVENTS: [RequestEvent; 6] = [
-        RequestEvent::CancelSent,
-        RequestEvent::ReplaceSent,
-        RequestEvent::CancelRejected,
-        RequestEvent::ReplaceRejected,
-        RequestEvent::Replaced,
-        RequestEvent::Ended,
-    ];
-
     /// The rows of the documentation that begin with one of these states.
     fn documented(states: &[String]) -> String {
         let page = include_str!("../../../../docs/order-states.md");
@@ -189,13 +191,13 @@ mod tests {
     #[test]
     fn every_pair_of_the_pending_request_is_in_the_grid() {
         let mut grid = String::new();
-        for pending in PENDING {
-            for event in REQUEST_EVENTS {
+        for pending in PendingState::ALL {
+            for event in RequestEvent::ALL {
                 let next = next_pending(pending, event).map_or("–".into(), |next| format!("{next:?}"));
                 grid += &format!("{pending:?} | {event:?} | {next}\n");
             }
         }
-        let rows = documented(&PENDING.map(|pending| format!("{pending:?}")));
+        let rows = documented(&PendingState::ALL.map(|pending| format!("{pending:?}")));
         assert_eq!(rows, grid, "docs/order-states.md has another table than transitions.rs");
     }
 
@@ -219,8 +221,8 @@ mod tests {
 
     #[test]
     fn a_pending_request_changes_as_the_table_says() {
-        for state in PENDING {
-            for event in REQUEST_EVENTS {
+        for state in PendingState::ALL {
+            for event in RequestEvent::ALL {
                 let Some(next) = next_pending(state, event) else { continue };
                 let before = pending(state);
                 let after = match event {

@@ -69,6 +69,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             counts_modifications: true,
             rates_by_trades: true,
             ids_by_fills: true,
+            alarms_in_doubt: true,
             sample_seconds: Some(1),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,

@@ -6,9 +6,9 @@ use domain::command::{
 };
 use domain::order::{OrderKind, OrderTerms};
 use domain::report::{
-    AdapterCapabilities, FillsPage, FillsScope, InquiryAnswer, InquiryResult, LineKind, ListingCapabilities,
-    ListingScope, ListingStatus, OpenOrdersPage, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
-    VenueListing, VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, FilledTotal, FillsPage, FillsScope, InquiryAnswer, InquiryResult, LineKind,
+    ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage, RefusesRepeatedIds, Report, ReportKind,
+    SessionState, VenueFill, VenueListing, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
@@ -166,6 +166,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         2 => (exec_id(), odd_fill()).prop_map(|(exec_id, by)| ReportKind::Corrected { exec_id, by }),
         1 => order().prop_map(move |order| ReportKind::NotSent { order, reason: reason() }),
         1 => Just(ReportKind::Gap),
+        1 => Just(ReportKind::ReportsLost),
         1 => (0..3_usize, any::<bool>()).prop_map(|(line, up)| ReportKind::Line { line: LineKind::ALL[line], up, reason: None }),
         4 => odd_answer().prop_map(ReportKind::Inquiry),
         4 => odd_page().prop_map(ReportKind::OpenOrders),
@@ -207,8 +208,24 @@ fn odd_answer() -> impl Strategy<Value = InquiryAnswer> {
         Some(InquiryResult::Found(picture.orders.first()?.clone(), picture.fills))
     });
     let result = prop_oneof![2 => found, 1 => Just(InquiryResult::NotFound)];
-    (order(), instant(), prop::option::of(instant()), result).prop_map(|(order, as_of, dead_after, result)| {
-        InquiryAnswer { order, as_of, dead_after, result, other_legs: None }
+    let filled = prop::option::of(odd_total().prop_map(Box::new));
+    let whose = (order(), prop::bool::weighted(0.2));
+    (whose, instant(), prop::option::of(instant()), result, filled).prop_map(
+        |((other, is_foreign), as_of, dead_after, result, filled)| {
+            let order = match &result {
+                InquiryResult::Found(seen, _) if !is_foreign => seen.order,
+                _ => other,
+            };
+            InquiryAnswer { order, as_of, dead_after, result, other_legs: None, filled }
+        },
+    )
+}
+
+fn odd_total() -> impl Strategy<Value = FilledTotal> {
+    (quantity(), price(), prop::option::of(instant())).prop_map(|(quantity, average_price, at)| FilledTotal {
+        quantity,
+        average_price,
+        at,
     })
 }
 
@@ -321,9 +338,21 @@ fn tif() -> impl Strategy<Value = TimeInForce> {
 /// The ends of what a decimal can be, and what lies around the bounds of the books.
 pub(crate) fn decimal() -> impl Strategy<Value = Decimal> {
     let tiny = Decimal::new(1, 28);
+    let longest = Decimal::from_parts(u32::MAX, u32::MAX, u32::MAX, false, 28);
     let third = Decimal::ONE / Decimal::from(3);
     let bound = Decimal::from(1_000_000_000_000_000_000_i64);
-    let odd = vec![Decimal::MAX, Decimal::MIN, tiny, -tiny, third, bound, bound - tiny, bound + Decimal::ONE, -bound];
+    let odd = vec![
+        Decimal::MAX,
+        Decimal::MIN,
+        longest,
+        tiny,
+        -tiny,
+        third,
+        bound,
+        bound - tiny,
+        bound + Decimal::ONE,
+        -bound,
+    ];
     let plain = vec![Decimal::ZERO, Decimal::ONE, Decimal::NEGATIVE_ONE, Decimal::TEN, Decimal::from(25)];
     let large = vec![Decimal::from(10_i64.pow(9)), Decimal::new(123_456_789_012_345_678, 12)];
     prop_oneof![2 => select(odd), 6 => select(plain), 2 => select(large)]

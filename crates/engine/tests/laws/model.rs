@@ -289,8 +289,12 @@ impl Model {
             .collect();
         due.sort_unstable();
         for (_, place) in due {
-            self.orders[place].deadline = None;
-            if Self::can_be_cancelled(&self.orders[place]) {
+            // Until it has ended.
+            let again = self.now.plus_seconds(10);
+            self.orders[place].deadline = self.orders[place].is_working().then_some(again);
+            let is_reached = self.links[self.orders[place].adapter()] == ModelSession::Open;
+            let is_within = self.orders[place].waits.is_some();
+            if (is_reached || is_within) && Self::can_be_cancelled(&self.orders[place]) {
                 self.ask_cancel(place);
             }
         }

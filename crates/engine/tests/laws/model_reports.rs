@@ -37,6 +37,7 @@ impl Model {
             ReportKind::DeliveryUnknown { .. } => {}
             // A question changes nothing; answers are stories of their own.
             ReportKind::Gap
+            | ReportKind::ReportsLost
             | ReportKind::Line { .. }
             | ReportKind::Inquiry(_)
             | ReportKind::Statement(_)

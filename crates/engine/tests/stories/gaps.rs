@@ -94,6 +94,7 @@ fn while_the_line_is_down_nobody_is_asked_and_after_the_log_on_what_is_still_ope
             clock
             wait 60
             clock
+                Warn no-answer: order 1: the venue has not answered for 10 s; the order was in doubt before
             venue connects
                 SIM-A CONNECTED
             venue shows partly

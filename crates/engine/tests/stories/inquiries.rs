@@ -1,5 +1,7 @@
 //! Orders that their venue is asked about: without an answer, in doubt, or after a gap of its reports.
 
+use domain::command::Command;
+use domain::risk::EngineSettings;
 use expect_test::{Expect, expect};
 
 use crate::world::StoryEngine;
@@ -365,4 +367,94 @@ fn an_answer_that_is_older_than_the_last_report_brings_only_its_fills() {
                 1 PARTIALLY_EXECUTED 40 of 50 LimitOrder
         "#]],
     );
+}
+
+/// At a venue that answers no questions every open order is in doubt after a log-on.
+#[test]
+fn requests_that_stay_unanswered_are_one_alarm_also_where_the_order_is_in_doubt_already() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue disconnects
+         venue connects
+         venue shows partly
+         venue logs-on
+         modify 1 to 50 @ 10
+         wait 4
+         clock
+         cancel 1
+         wait 6
+         clock
+         wait 4
+         clock
+         wait 60
+         clock
+         venue refuses-cancel 1
+         cancel 1
+         venue cancels 1
+         wait 60
+         clock",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows partly
+                1 SUBMITTED (the venue did not mention the order)
+            venue logs-on
+                SIM-A LOGGED_ON
+            modify 1 to 50 @ 10
+                1 PENDING_REPLACE (the venue did not mention the order)
+                to SIM-A: replace 1 with 50 @ 10
+            wait 4
+            clock
+                to SIM-A: ask about 1
+            cancel 1
+                1 PENDING_CANCEL (the venue did not mention the order)
+                to SIM-A: cancel 1
+            wait 6
+            clock
+                to SIM-A: ask about 1
+            wait 4
+            clock
+                Warn no-answer: order 1: the venue has not answered for 10 s; the order was in doubt before
+                to SIM-A: ask about 1
+            wait 60
+            clock
+                to SIM-A: ask about 1
+            venue refuses-cancel 1
+                1 PENDING_REPLACE (too late)
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue cancels 1
+                1 CANCELED
+                1 CANCELED (too late: the order is finished)
+            wait 60
+            clock
+        "#]],
+    );
+}
+
+#[test]
+fn in_journals_of_earlier_builds_an_order_in_doubt_raises_no_second_alarm() {
+    let mut world = StoryEngine::open();
+    let settings = EngineSettings { alarms_in_doubt: false, ..EngineSettings::default() };
+    world.command(Command::Configure(settings)).unwrap();
+    let told = world.run(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue lost 1
+         cancel 1
+         wait 10
+         clock
+         wait 60
+         clock",
+    );
+    assert!(!told.contains("no-answer"), "{told}");
 }

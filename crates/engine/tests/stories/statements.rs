@@ -349,6 +349,7 @@ fn an_order_in_doubt_may_explain_a_difference() {
                 1 OPEN (time-out)
             wait 60
             clock
+                Warn no-answer: order 1: the venue has not answered for 10 s; the order was in doubt before
                 to SIM-A: ask about 1
                 to SIM-A: ask for the statement of account 1
             venue states 1 0 ago USD:98999.5:locked:0 AAPL:100

@@ -132,6 +132,11 @@ impl ClientOrder {
         &self.submission
     }
 
+    /// The terms that apply now.
+    pub fn terms(&self) -> &OrderTerms {
+        &self.terms
+    }
+
     pub fn fills(&self) -> impl Iterator<Item = &VenueFill> {
         self.fills.iter().map(|(_, fill)| fill)
     }

@@ -78,7 +78,14 @@ impl VenueSimulator {
     pub(super) fn answer_inquiry(&mut self, order: OrderId, as_of: Timestamp, out: &mut Vec<VenueOutput>) {
         let (result, other_legs) = (self.known(order), self.orders.other_legs(order));
         let leaves = self.reports.answer_time(self.now);
-        let answer = InquiryAnswer { order: self.client_number(order), as_of, dead_after: None, result, other_legs };
+        let answer = InquiryAnswer {
+            order: self.client_number(order),
+            as_of,
+            dead_after: None,
+            result,
+            other_legs,
+            filled: None,
+        };
         self.schedule_report(ReportKind::Inquiry(answer), leaves, out);
     }
 

@@ -7,7 +7,7 @@ use domain::lookup_map::fingerprint;
 use domain::report::VenueFill;
 use domain::{
     AccountId, AdapterName, Amount, Charge, ChargeKind, Decimal, LookupMap, OrderId, Overflow, PlantedBug, Price,
-    Quantity, Text,
+    Quantity, Text, Timestamp,
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
@@ -67,6 +67,8 @@ pub(crate) struct ExecutionStore {
     earlier: EarlierExecutions,
     /// Index, derived from the booked executions.
     index: LookupMap<u128, usize>,
+    /// Whether any of the booked ones was inferred; derived.
+    has_inferred: bool,
 }
 
 /// Executions from a snapshot of an earlier build, under its keys.
@@ -98,9 +100,28 @@ pub(crate) struct BookedExecution {
     /// The venue's order, where the fill named it.
     #[n(6)]
     pub(crate) ext_order: Option<Text>,
+    /// Where the venue did not report it.
+    #[n(7)]
+    pub(crate) inferred: Option<Inferred>,
+}
+
+/// Of a booked execution that was inferred, or of one that is part of it: that one counts as busted, since it is not booked by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Inferred {
+    /// The venue's time: an execution after it is not part of it.
+    #[n(0)]
+    pub(crate) until: Option<Timestamp>,
+    /// What was not reported since.
+    #[n(1)]
+    pub(crate) left: Quantity,
 }
 
 impl BookedExecution {
+    /// Whether it is or was a booking of its own; not part of an inferred one, nor one that must not be booked.
+    pub(super) fn is_by_itself(&self) -> bool {
+        !self.busted || (self.inferred.is_none() && !self.quantity.is_zero())
+    }
+
     /// Whether a fill of this venue order can be the same execution.
     fn is_of_leg(&self, leg: Option<&Text>) -> bool {
         self.ext_order.is_none() || leg.is_none() || self.ext_order.as_ref() == leg
@@ -157,7 +178,7 @@ impl ExecutionStore {
     pub(crate) fn copy_for_disk(&self) -> Self {
         let Self { booked, retired, earlier, .. } = self;
         let (booked, retired, earlier) = (booked.clone(), retired.clone(), earlier.clone());
-        Self { booked, retired, earlier, index: LookupMap::default() }
+        Self { booked, retired, earlier, ..Self::default() }
     }
 
     fn from_booked(
@@ -166,7 +187,12 @@ impl ExecutionStore {
         earlier: EarlierExecutions,
     ) -> Self {
         let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        Self { booked, retired, earlier, index }
+        let has_inferred = booked.iter().any(|(_, execution)| execution.inferred.is_some());
+        Self { booked, retired, earlier, index, has_inferred }
+    }
+
+    pub(crate) fn has_inferred(&self) -> bool {
+        self.has_inferred
     }
 
     fn place(&self, id: &ExecutionId<'_>) -> Option<usize> {
@@ -206,6 +232,7 @@ impl ExecutionStore {
 
     /// In place of a busted one with the same id, which it corrects.
     pub(crate) fn insert(&mut self, id: &ExecutionId<'_>, execution: BookedExecution) {
+        self.has_inferred |= execution.inferred.is_some();
         let key = id.key();
         let key = match self.index.get(&key).copied() {
             None => key,
@@ -310,6 +337,7 @@ mod tests {
             costs: Costs::default(),
             charges: vec![],
             ext_order: ext_order.map(Into::into),
+            inferred: None,
         }
     }
 

@@ -1,8 +1,10 @@
-//! Fills, busts and corrections. A fill changes order, transaction, position and cash in one step; a repeated one is
+//! Fills. A fill changes order, transaction, position and cash in one step; a repeated one is
 //! counted and dropped; a late one is booked, because the venue's record is authoritative.
 
 pub(crate) mod executions;
+pub(crate) mod inferred_fills;
 mod repeated_fills;
+mod busts;
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use domain::{
 };
 
 use self::executions::{BookedExecution, Costs, ExecutionId};
-use super::legs::{count_leg_fill, uncount_leg_fill};
+use super::legs::count_leg_fill;
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{OrderEvent, next_state};
 use crate::orders::ticket::OrderReport;
@@ -63,7 +65,10 @@ impl Trading {
         }
         // A correction may keep the id of what it corrects.
         let is_corrected = instead_of == Some(&fill.exec_id);
-        if !is_corrected && self.is_repeated(&id, fill, out) && !PlantedBug::BookRepeatedFill.is_planted() {
+        if !is_corrected
+            && self.is_repeated(report.moment, &id, fill, out)
+            && !PlantedBug::BookRepeatedFill.is_planted()
+        {
             self.orders.repeated_executions += 1;
             return false;
         }
@@ -123,6 +128,10 @@ impl Trading {
         if PlantedBug::BookWrongPrice.is_planted() {
             transaction.price = Price(transaction.price.0 + Decimal::ONE);
         }
+        if PlantedBug::BookWrongSide.is_planted() && order.id.0.is_multiple_of(8) {
+            let opposite = Order { side: order.side.opposite(), ..order.clone() };
+            transaction = self.transaction_of(report, &opposite, security, fill, costs);
+        }
         let booking = self.plan_fill(Transaction { charges: charges.clone(), ..transaction }, security)?;
         Ok(FillEffect { state, step, filled, turnover, costs, booking, charges })
     }
@@ -177,6 +186,7 @@ impl Trading {
             costs: effect.costs,
             charges: effect.charges,
             ext_order: id.ext_order.cloned(),
+            inferred: inferred_fills::inferred(fill),
         };
         self.orders.executions.insert(id, execution);
         out.publish(Event::Fill(fill.clone()));
@@ -253,7 +263,7 @@ impl Trading {
             account: order.account,
             security: Some(security.id),
             strategy: order.strategy,
-            description: None,
+            description: inferred_fills::description(&fill.exec_id),
             charges: vec![],
             venue_kind: None,
             liquidity: fill.liquidity,
@@ -277,150 +287,6 @@ impl Trading {
             clearing: family.clearing_commission,
             fee: family.fee,
         })
-    }
-
-    /// The venue busts a fill: a new record with the opposite quantity reverses it.
-    pub(crate) fn on_bust(
-        &mut self,
-        report: OrderReport,
-        adapter: &AdapterName,
-        exec_id: &Text,
-        reason: Option<&Text>,
-        out: &mut Outbox,
-    ) {
-        if PlantedBug::ForgetBust.is_planted() {
-            return;
-        }
-        if let Some(order) = self.undo_fill(report, adapter, exec_id, reason, out) {
-            publish_bust(report, &order, exec_id, out);
-        }
-    }
-
-    /// The order without that fill, where the fill could be reversed; no order event is published yet.
-    fn undo_fill(
-        &mut self,
-        report: OrderReport,
-        adapter: &AdapterName,
-        exec_id: &Text,
-        reason: Option<&Text>,
-        out: &mut Outbox,
-    ) -> Option<Arc<Order>> {
-        let order = self.find_order(report, out).cloned()?;
-        let id = ExecutionId::new(adapter, order.account, order.id, None, exec_id);
-        let stands = |execution: &&BookedExecution| !execution.busted || PlantedBug::RepeatBust.is_planted();
-        let Some(execution) = self.orders.executions.get(&id).filter(stands).cloned() else {
-            self.block_execution(&id);
-            out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
-            return None;
-        };
-        match self.bust_effect(report, &order, exec_id, &execution) {
-            Ok(effect) => Some(self.book_bust(report, &id, reason, effect, out)),
-            Err(refusal) => {
-                out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
-                None
-            }
-        }
-    }
-
-    /// A bust may overtake its fill, which then must not be booked.
-    fn block_execution(&mut self, id: &ExecutionId<'_>) {
-        if self.orders.executions.get(id).is_none() {
-            let (quantity, price, costs) = (Quantity::ZERO, Price::ZERO, Costs::default());
-            let (order, charges, ext_order) = (id.order, vec![], None);
-            let execution = BookedExecution { order, quantity, price, busted: true, costs, charges, ext_order };
-            self.orders.executions.insert(id, execution);
-        }
-    }
-
-    fn bust_effect(
-        &self,
-        report: OrderReport,
-        order: &Order,
-        exec_id: &Text,
-        execution: &BookedExecution,
-    ) -> Result<FillEffect, Refusal> {
-        let filled = order.filled.minus(execution.quantity)?;
-        let value = execution.quantity.value_at(execution.price, Decimal::ONE)?;
-        let turn = match filled {
-            none if none.is_zero() => OrderEvent::Emptied,
-            part if part < order.terms.quantity => OrderEvent::Reopened,
-            // Only an excess was busted.
-            _ => OrderEvent::FilledInFull,
-        };
-        // A pair that the table does not have is told, and nothing changes.
-        let state = next_state(order.state, turn).ok_or_else(|| Refusal::OrderClosed(order.int_id.clone()))?;
-        let security = self.reference.security(order.security)?;
-        let fill = VenueFill {
-            order: order.id,
-            exec_id: exec_id.clone(),
-            quantity: execution.quantity,
-            price: execution.price,
-            at: report.ext_at,
-            fee: None,
-            charges: vec![],
-            ext_order: execution.ext_order.clone(),
-            liquidity: None,
-        };
-        let opposite = Order { side: order.side.opposite(), ..order.clone() };
-        let costs = execution.costs.negated();
-        let mut transaction = self.transaction_of(report, &opposite, security, &fill, costs);
-        transaction.description = Some(format!("undoes execution {exec_id}").into());
-        let negated = |charge: &Charge| Charge { amount: charge.amount.negated(), ..*charge };
-        transaction.charges = execution.charges.iter().map(negated).collect();
-        let charges = transaction.charges.clone();
-        let booking = self.plan_fill(transaction, security)?;
-        let turnover = order.turnover.minus(value)?;
-        Ok(FillEffect { state, step: ExecType::TradeCancel, filled, turnover, costs, booking, charges })
-    }
-
-    fn book_bust(
-        &mut self,
-        report: OrderReport,
-        id: &ExecutionId<'_>,
-        reason: Option<&Text>,
-        effect: FillEffect,
-        out: &mut Outbox,
-    ) -> Arc<Order> {
-        self.commit_fill(report.moment, effect.booking, out);
-        if let Some(execution) = self.orders.executions.get_mut(id) {
-            execution.busted = true;
-        }
-        let busted = self.orders.executions.get(id).map(|execution| (execution.ext_order.clone(), execution.quantity));
-        let order = self.orders.change(id.order, |order| {
-            order.state = effect.state;
-            if let Some((ext_order, quantity)) = &busted {
-                uncount_leg_fill(order, ext_order.as_ref(), *quantity);
-            }
-            order.filled = effect.filled;
-            order.turnover = effect.turnover;
-            order.reason = reason.cloned();
-            order.changed_at = report.moment.at;
-        });
-        self.risk.on_fill(&order);
-        self.reserve_again(&order);
-        if order.legs.is_some() {
-            self.settle_stray_legs(report.moment, order.id, out);
-        }
-        order
-    }
-
-    /// A correction reverses the old fill and books the new one, both as new records; the order changes once.
-    pub(crate) fn on_correction(
-        &mut self,
-        report: OrderReport,
-        adapter: &AdapterName,
-        exec_id: &Text,
-        by: &VenueFill,
-        out: &mut Outbox,
-    ) {
-        let reason = Text::from(format!("corrected by {}", by.exec_id));
-        let is_kept = PlantedBug::KeepCorrectedFill.is_planted();
-        let undone = (!is_kept).then(|| self.undo_fill(report, adapter, exec_id, Some(&reason), out)).flatten();
-        let by_word = OrderReport { ext_at: by.at.or(report.ext_at), ..report };
-        let is_booked = self.apply_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
-        if let Some(order) = undone.filter(|_| !is_booked) {
-            publish_bust(report, &order, exec_id, out);
-        }
     }
 }
 
@@ -450,14 +316,6 @@ fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
         liquidity: None,
         ..fill.clone()
     }
-}
-
-fn publish_bust(report: OrderReport, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
-    let change = OrderChange {
-        exec_ref_id: Some(exec_id.clone()),
-        ..OrderChange::from_venue(ExecType::TradeCancel, report.ext_at)
-    };
-    publish_order(report.moment, order, change, out);
 }
 
 fn warn_unusual_fill(order: &Order, effect: &FillEffect, out: &mut Outbox) {

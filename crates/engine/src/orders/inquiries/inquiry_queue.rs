@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use domain::{OrderId, PlantedBug, Timestamp};
+use domain::{OrderId, PlantedBug, Quantity, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::shared::shared_map::SharedMap;
@@ -40,6 +40,20 @@ pub(crate) struct Inquiry {
     /// After it no request of unknown outcome can take effect.
     #[n(4)]
     pub(crate) dead_after: Option<Timestamp>,
+    /// Reports of the order may be lost for good.
+    #[n(5)]
+    pub(crate) lost: Option<LostReports>,
+}
+
+/// Reports of an order are lost: it is asked about across log-ons until the venue has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct LostReports {
+    /// When that was noticed. What is missing is inferred by the answer to a later question.
+    #[n(0)]
+    pub(crate) since: Timestamp,
+    /// What the venue had filled and was not booked.
+    #[n(1)]
+    pub(crate) missing: Option<Quantity>,
 }
 
 impl Inquiry {
@@ -88,6 +102,13 @@ impl InquiryQueue {
         if before != after {
             before.map(|due| self.due.remove(&(due, order)));
             self.due.extend(after.map(|due| (due, order)));
+        }
+    }
+
+    /// Changes an inquiry, where there is one.
+    pub(crate) fn change_known(&mut self, order: OrderId, edit: impl FnOnce(&mut Inquiry)) {
+        if self.get(order).is_some() {
+            self.change(order, edit);
         }
     }
 

@@ -2,6 +2,7 @@
 //! Absence ends an order only where nothing sent before can still take effect; an inquiry never sends an order again.
 
 pub(crate) mod inquiry_queue;
+pub(crate) mod missing_fills;
 pub(crate) mod venue_timeouts;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, Venu
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text, Timestamp};
 
 use self::inquiry_queue::{INQUIRIES_AFTER_GAP_PER_SECOND, INQUIRY_FIRST_SECONDS, Inquiry};
+use self::missing_fills::Unbooked;
 use self::venue_timeouts::awaits_venue;
 use super::order_events::{OrderChange, publish_order};
 use super::reconciliation::NEVER_ARRIVED;
@@ -45,12 +47,17 @@ impl Trading {
 
     /// Reports were lost on a session that is up: every open order of the adapter is asked about.
     pub(crate) fn on_gap(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
-        let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
-        let orders: Vec<OrderId> = self.orders.open().filter(at_venue).map(|order| order.id).collect();
+        let orders = self.open_at(adapter);
         self.ask_about_all(moment, &orders);
         out.warn("report-gap", format!("{adapter}: reports may be lost; {} open orders are asked about", orders.len()));
         self.send_inquiries(moment, out);
         self.list_fills_after_gap(moment, adapter);
+    }
+
+    /// Open orders that the venue may have.
+    fn open_at(&self, adapter: &AdapterName) -> Vec<OrderId> {
+        let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
+        self.orders.open().filter(at_venue).map(|order| order.id).collect()
     }
 
     /// Each of these orders is asked about whatever becomes of it, so many a second.
@@ -92,9 +99,10 @@ impl Trading {
             return;
         }
         self.inquiries.change(order.id, |inquiry| inquiry.doubt_at = None);
-        if awaits_venue(order) && !order.in_doubt {
+        if self.is_unanswered(order) {
             let reason = format!("the venue has not answered for {} s", self.settings.venue_timeout_seconds);
-            out.warn("no-answer", format!("order {}: {reason}", order.int_id));
+            let since = if order.in_doubt { "; the order was in doubt before" } else { "" };
+            out.warn("no-answer", format!("order {}: {reason}{since}", order.int_id));
             self.mark_in_doubt(OrderReport { moment, order: order.id, ext_at: None }, &Text::from(reason), out);
         }
     }
@@ -123,8 +131,11 @@ impl Trading {
             if self.orders.get(order).is_some_and(|held| held.adapter != *adapter) {
                 continue;
             }
-            // What a gap hid was in the snapshot.
-            self.inquiries.change(order, |inquiry| (inquiry.gap_at, inquiry.ask_at) = (None, None));
+            // What a gap hid was in the snapshot, unless the venue has lost it.
+            self.inquiries.change(order, |inquiry| {
+                inquiry.gap_at = inquiry.gap_at.filter(|_| inquiry.lost.is_some());
+                inquiry.ask_at = None;
+            });
             match self.needs_inquiry(order) {
                 true => self.start_inquiry(order, ask_at, |_| {}),
                 false => self.inquiries.remove(order),
@@ -136,9 +147,14 @@ impl Trading {
         let Some(order) = self.orders.get(answer.order).cloned() else { return };
         let is_whole = match &answer.result {
             InquiryResult::Found(seen, fills) => self.on_found(moment, &order, answer, (seen, fills), out),
-            InquiryResult::NotFound => self.on_not_found(moment, &order, answer, out),
+            InquiryResult::NotFound => {
+                self.inquiries.change_known(order.id, |inquiry| inquiry.lost = None);
+                self.on_not_found(moment, &order, answer, out)
+            }
         };
-        let is_over = |inquiry: &Inquiry| inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
+        // While fills are missing it is asked again.
+        let is_over =
+            |inquiry: &Inquiry| inquiry.lost.is_none() && inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
         if (is_whole || !order.is_open()) && self.inquiries.get(order.id).is_some_and(is_over) {
             self.inquiries.change(order.id, |inquiry| inquiry.gap_at = None);
         }
@@ -159,6 +175,11 @@ impl Trading {
             out.error("foreign-report", text);
             return false;
         }
+        let inferred = match self.unbooked(moment, order, answer, out) {
+            Unbooked::Nothing => None,
+            Unbooked::Unconfirmed => return false,
+            Unbooked::Inferred(fill) => Some(fill),
+        };
         let is_fresh = order.changed_at <= answer.as_of;
         let others = answer.other_legs.iter().flatten().filter(|leg| leg.order == order.id);
         let shown = std::iter::once(seen).chain(others).filter(|_| is_fresh).collect();
@@ -167,7 +188,7 @@ impl Trading {
             self.apply_venue_order(moment, seen, out);
         }
         let is_skipped = PlantedBug::SkipReconciledFills.is_planted();
-        for fill in fills.iter().filter(|_| !is_skipped) {
+        for fill in fills.iter().chain(&inferred).filter(|_| !is_skipped) {
             self.on_fill(moment, &order.adapter, fill, fill.at, out);
         }
         if let Some(seen) = working {

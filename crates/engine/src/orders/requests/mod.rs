@@ -10,7 +10,8 @@ use domain::order::{ExecType, IdPolicy, Order, OrderKind, OrderRequest, OrderTer
 use domain::query::PreTradeCheck;
 use domain::query::{Answer, EngineResult};
 use domain::{
-    Caller, Event, Instruction, IntId, Price, PriceField, Quantity, Refusal, RiskScope, Source, Text, TimeInForce,
+    Caller, Event, Instruction, IntId, PlantedBug, Price, PriceField, Quantity, Refusal, RiskScope, Source, Text,
+    TimeInForce,
 };
 
 use super::order_events::{OrderChange, publish_order};
@@ -248,7 +249,8 @@ impl Trading {
             order.changed_at = moment.at;
         });
         publish_order(moment, &order, OrderChange::plain(ExecType::PendingCancel).for_request(Some(request)), out);
-        if self.waiting_orders.remove(order.id) {
+        let is_forgotten = PlantedBug::CancelLocally.is_planted() && order.id.0.is_multiple_of(4);
+        if self.waiting_orders.remove(order.id) || is_forgotten {
             self.on_ended(OrderReport { moment, order: order.id, ext_at: None }, ExecType::Canceled, None, out);
             return self.orders.get(order.id).cloned().unwrap_or(order);
         }

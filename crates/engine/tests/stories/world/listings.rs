@@ -78,18 +78,17 @@ impl StoryEngine {
         Self::with_lists(lists, None)
     }
 
+    /// As `open`, with venue A leaving the end of orders for a day, or until an instant, to the platform.
+    pub(crate) fn without_expiry() -> Self {
+        Self::with_venue_a(AdapterCapabilities { expires_orders: false, ..profile() })
+    }
+
     fn with_lists(lists: ListingCapabilities, request_timing: Option<RequestTiming>) -> Self {
+        Self::with_venue_a(AdapterCapabilities { lists, request_timing, ..profile() })
+    }
+
+    fn with_venue_a(profile: AdapterCapabilities) -> Self {
         let mut world = Self::open();
-        let profile = AdapterCapabilities {
-            exchanges: vec![ExchangeId(1)],
-            expires_orders: true,
-            refuses_repeated_ids: RefusesRepeatedIds::Forever,
-            simulated: true,
-            order_properties: OrderProperty::ALL.to_vec(),
-            lists,
-            request_timing,
-            ..AdapterCapabilities::default()
-        };
         world.say("SIM-A", ReportKind::Attached(profile));
         world.say("SIM-A", ReportKind::Session(SessionState::Connected));
         world.say("SIM-A", ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }));
@@ -150,5 +149,16 @@ impl StoryEngine {
         let as_of = self.now.plus_seconds(-seconds_ago);
         let orders = self.picture(parts).orders;
         ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page, last, orders })
+    }
+}
+
+fn profile() -> AdapterCapabilities {
+    AdapterCapabilities {
+        exchanges: vec![ExchangeId(1)],
+        expires_orders: true,
+        refuses_repeated_ids: RefusesRepeatedIds::Forever,
+        simulated: true,
+        order_properties: OrderProperty::ALL.to_vec(),
+        ..AdapterCapabilities::default()
     }
 }

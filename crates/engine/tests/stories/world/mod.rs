@@ -227,8 +227,9 @@ impl StoryEngine {
                 ReportKind::ReplaceRejected { order: self.number(id), reason: "too late".into() }
             }
             ["busts", id, exec] => ReportKind::Busted { order: self.number(id), exec_id: (*exec).into(), reason: None },
-            ["corrects", id, old, "to", quantity, "@", at, exec] => {
-                ReportKind::Corrected { exec_id: (*old).into(), by: fill(id, quantity, at, exec) }
+            ["corrects", id, old, "to", quantity, "@", at, exec, details @ ..] => {
+                let by = money::detailed(fill(id, quantity, at, exec), details);
+                ReportKind::Corrected { exec_id: (*old).into(), by }
             }
             ["lost", id] => {
                 ReportKind::DeliveryUnknown { order: self.number(id), reason: "time-out".into(), dead_after: None }
@@ -247,6 +248,7 @@ impl StoryEngine {
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
+            ["reports-lost"] => ReportKind::ReportsLost,
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
@@ -268,7 +270,9 @@ impl StoryEngine {
     }
 
     fn answer(&self, parts: &[&str], seconds_ago: i64, requests_for: Option<i64>) -> ReportKind {
-        let VenueSnapshot { mut orders, fills, .. } = self.picture(parts);
+        // What is filled in all, where executions are not told.
+        let (totals, parts): (Vec<&str>, Vec<&str>) = parts.iter().partition(|part| part.starts_with("total:"));
+        let VenueSnapshot { mut orders, fills, .. } = self.picture(&parts);
         let seen = orders.remove(0);
         ReportKind::Inquiry(InquiryAnswer {
             order: seen.order,
@@ -276,6 +280,7 @@ impl StoryEngine {
             dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
             result: InquiryResult::Found(seen, fills),
             other_legs: (!orders.is_empty()).then_some(orders),
+            filled: totals.first().and_then(|total| money::filled_total(total)).map(Box::new),
         })
     }
 
@@ -286,6 +291,7 @@ impl StoryEngine {
             dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
             result: InquiryResult::NotFound,
             other_legs: None,
+            filled: None,
         })
     }
 

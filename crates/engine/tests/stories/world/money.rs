@@ -1,6 +1,6 @@
 //! Words of a venue about money: entries, statements, and the details of fills; and how bookings are shown.
 
-use domain::report::{ReportKind, VenueBalance, VenueEntry, VenueFill, VenuePosition, VenueStatement};
+use domain::report::{FilledTotal, ReportKind, VenueBalance, VenueEntry, VenueFill, VenuePosition, VenueStatement};
 use domain::{AccountId, Charge, ChargeKind, EntryKind, Liquidity, Position, Timestamp, Transaction};
 
 use super::fixture::security;
@@ -64,7 +64,7 @@ fn statement(now: Timestamp, account: &str, seconds_ago: &str, parts: &[&str]) -
     ReportKind::Statement(statement)
 }
 
-/// `charging 0.5`, `charging FEE 0.0002 BNB …`, `as maker`, `of LEG`.
+/// `charging 0.5`, `charging FEE 0.0002 BNB …`, `as maker`, `of LEG`, `at 12:00:05`.
 pub(super) fn detailed(fill: VenueFill, details: &[&str]) -> VenueFill {
     match details {
         [] => fill,
@@ -72,9 +72,22 @@ pub(super) fn detailed(fill: VenueFill, details: &[&str]) -> VenueFill {
         ["charging", charges @ ..] => VenueFill { charges: charges.chunks(3).map(charge).collect(), ..fill },
         ["as", "maker"] => VenueFill { liquidity: Some(Liquidity::Maker), ..fill },
         ["as", "taker"] => VenueFill { liquidity: Some(Liquidity::Taker), ..fill },
+        ["at", time] => VenueFill { at: Some(today(time)), ..fill },
         ["of", leg] => VenueFill { ext_order: Some((*leg).into()), ..fill },
         other => panic!("not a fill: {other:?}"),
     }
+}
+
+/// By the venue's clock.
+fn today(time: &str) -> Timestamp {
+    format!("2026-11-16T{time}Z").parse().unwrap()
+}
+
+/// `total:100@10.5/12:00:05`; without a time where the venue tells none.
+pub(super) fn filled_total(words: &str) -> Option<FilledTotal> {
+    let (quantity, average) = words.strip_prefix("total:")?.split_once('@')?;
+    let (average, at) = average.split_once('/').map_or((average, None), |(average, time)| (average, Some(today(time))));
+    Some(FilledTotal { quantity: quantity.parse().unwrap(), average_price: average.parse().unwrap(), at })
 }
 
 /// `FEE 0.0002 BNB`
