@@ -27,6 +27,10 @@ pub trait Application {
     /// The peer goes on with this number by a Sequence Reset (4). What it sent before it does not come any more.
     fn on_numbers_skipped(&mut self, _next: SeqNum) {}
 
+    /// The peer has begun its numbers anew with the Logon that was just accepted: it has the number `received` instead of `expected`.
+    /// What it sent before and did not arrive does not come any more.
+    fn on_numbers_reset(&mut self, _expected: SeqNum, _received: SeqNum) {}
+
     /// Whether the next message may be handled. While not, received bytes stay in the buffer and their numbers are not
     /// consumed; the component that lifts the pause wakes the session.
     fn is_ready(&self) -> bool {
@@ -330,6 +334,9 @@ impl<S: MessageStore, A: Application> EngineState<S, A> {
                 ),
                 (SessionAction::DeliverReject, Some(reject)) => self.application.on_session_reject(reject),
                 (SessionAction::NumbersSkipped(next), _) => self.application.on_numbers_skipped(next),
+                (SessionAction::NumbersReset { expected, received }, _) => {
+                    self.application.on_numbers_reset(expected, received);
+                }
                 (SessionAction::TestRequestAnswered, Some(heartbeat)) => {
                     self.application.on_test_response(heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default());
                 }

@@ -5,8 +5,8 @@ use fix::{
     SessionSettings,
 };
 use fix_net::{
-    Acceptor, DictionaryCache, LogonAuthenticator, SessionClock, SessionHandle, SessionStream, run_session,
-    session_queue,
+    Acceptor, DictionaryCache, LogonAuthenticator, SessionClock, SessionHandle, SessionStream, StreamDialer,
+    run_session, run_session_over, session_queue,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,14 +92,24 @@ impl FixHarness {
         Self::running(settings, application, SessionClock::system())
     }
 
-    fn running<A: Application + Send + 'static>(settings: String, application: A, clock: SessionClock) -> Self {
-        let settings = parsed(&settings);
-        let dictionary = DictionaryCache::default().get(&settings.dictionary).unwrap();
-        let session = FixSession::new(settings, dictionary, MemoryStore::new(clock.now()));
+    /// A session that connects by a dialer and a clock of the test.
+    pub(crate) fn dialing<A: Application + Send + 'static>(
+        settings: String,
+        application: A,
+        (clock, dialer): (SessionClock, StreamDialer),
+    ) -> Self {
         let (handle, queue) = session_queue();
         let (stop, shutdown) = watch::channel(false);
-        let conversation = SessionEngine::new(session, application);
-        let task = tokio::spawn(run_session(conversation, queue, None, clock.clone(), shutdown));
+        let engine = engine(&settings, application, &clock);
+        let task = tokio::spawn(run_session_over(engine, queue, dialer, clock.clone(), shutdown));
+        Self { port: 0, handle, clock, stop, tasks: vec![task] }
+    }
+
+    fn running<A: Application + Send + 'static>(settings: String, application: A, clock: SessionClock) -> Self {
+        let (handle, queue) = session_queue();
+        let (stop, shutdown) = watch::channel(false);
+        let engine = engine(&settings, application, &clock);
+        let task = tokio::spawn(run_session(engine, queue, None, clock.clone(), shutdown));
         Self { port: 0, handle, clock, stop, tasks: vec![task] }
     }
 
@@ -117,6 +127,13 @@ impl FixHarness {
             timeout(PATIENCE, task).await.unwrap().unwrap();
         }
     }
+}
+
+fn engine<A: Application>(settings: &str, application: A, clock: &SessionClock) -> SessionEngine<MemoryStore, A> {
+    let settings = parsed(settings);
+    let dictionary = DictionaryCache::default().get(&settings.dictionary).unwrap();
+    let session = FixSession::new(settings, dictionary, MemoryStore::new(clock.now()));
+    SessionEngine::new(session, application)
 }
 
 pub(crate) fn parsed(settings: &str) -> Arc<SessionSettings> {

@@ -7,13 +7,14 @@ use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 use std::collections::BTreeSet;
 
 /// Our own fields, and the messages that have them.
-const OWN_FIELDS: [(Tag, &str, &str); 6] = [
+const OWN_FIELDS: [(Tag, &str, &str); 7] = [
     (7001, "STRING", "D"),
     (7002, "STRING", "D"),
     (7003, "BOOLEAN", "D"),
     (7004, "BOOLEAN", "AF"),
     (7005, "BOOLEAN", "AD"),
     (7006, "BOOLEAN", "x"),
+    (7007, "INT", "AD"),
 ];
 /// Fields of the standard on messages where it does not have them: LastLiquidityInd on a Trade Capture Report.
 const MOVED_FIELDS: [(Tag, &str); 1] = [(851, "AE")];

@@ -16,6 +16,11 @@ pub enum SessionAction {
     DeliverReject,
     /// The peer goes on with this number: what it sent before it is lost, unless it was session traffic.
     NumbersSkipped(SeqNum),
+    /// The peer has begun its numbers anew: what it sent before the log-on and we have not received does not come any more.
+    NumbersReset {
+        expected: SeqNum,
+        received: SeqNum,
+    },
     /// The Heartbeat that was just received answers a Test Request.
     TestRequestAnswered,
     /// The Logon that was just received waits for `admit` or `refuse`.

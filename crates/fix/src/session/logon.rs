@@ -4,7 +4,7 @@
 use super::connection_state::{ConnectionState, LogonRequest, OutOfOrderMessage};
 use super::{Actions, DisconnectReason, FixSession, LogonPhase, SessionAction};
 use crate::codec::{FixMessage, OutgoingMessage, UtcTimestamp};
-use crate::message_store::{MessageStore, SeqNum, StoreError, Traffic};
+use crate::message_store::{MessageStore, SEQ_NUM_MAX, SeqNum, StoreError, Traffic};
 use crate::reject::{MessageFault, SessionRejectReason};
 use crate::settings::{ConnectionType, FixCredentials};
 use crate::tag;
@@ -191,22 +191,29 @@ impl<S: MessageStore> FixSession<S> {
         actions: &mut Actions,
     ) -> Result<(), StoreError> {
         let answers = self.connection.phase != LogonPhase::LogonSent || (facts.reset && !self.connection.reset_sent);
-        if answers {
+        let reset = self.reset_of_peer(facts);
+        let begins_anew = reset.is_some() && answers && self.resets_sequence(facts.reset);
+        if answers && reset.is_none() {
             self.reset_if_requested(now, facts)?;
         }
-        if self.is_sequence_exhausted() {
+        let expected = if reset.is_some() { facts.number } else { self.store.next_incoming() };
+        let next = if begins_anew { 1 } else { self.store.next_outgoing() };
+        if expected.max(next) > SEQ_NUM_MAX {
             let reason = DisconnectReason::SequenceExhausted;
             return self.send_logon_reject(now, &reason.to_string(), reason, facts.reset, actions);
         }
-        let expected = self.store.next_incoming();
         if facts.number < expected {
             return self.on_seq_num_too_low(now, facts.number, actions);
         }
-        let next = self.store.next_outgoing();
         if let Some(received) = facts.next_expected.filter(|received| *received > next) {
             let reason = DisconnectReason::NextExpectedTooHigh { expected: next, received };
             self.send_final_logout(now, &reason.to_string(), actions)?;
             return self.close(now, reason, actions);
+        }
+        // Not before: a Logon after a connection that ended above would have the number that is expected, and nothing would tell of the
+        // reset.
+        if reset.is_some() {
+            self.follow_reset(now, facts, answers)?;
         }
         self.connection.phase = LogonPhase::LoggedOn;
         self.connection.heartbeat_seconds = facts.heartbeat_seconds;
@@ -227,7 +234,23 @@ impl<S: MessageStore> FixSession<S> {
             self.resend(now, from.max(1), self.store.next_outgoing() - 1, actions)?;
         }
         actions.push(SessionAction::LoggedOn);
+        if let Some(expected) = reset {
+            actions.push(SessionAction::NumbersReset { expected, received: facts.number });
+        }
         self.close_if_exhausted(now, actions)
+    }
+
+    /// The number that we expected of a peer that has begun anew without our asking, where that is followed.
+    fn reset_of_peer(&self, facts: LogonRequest) -> Option<SeqNum> {
+        let expected = self.store.next_incoming();
+        let answers_ours = self.connection.phase == LogonPhase::LogonSent && !self.connection.reset_sent;
+        (self.settings.follows_reset && answers_ours && facts.number < expected).then_some(expected)
+    }
+
+    fn follow_reset(&mut self, now: UtcTimestamp, facts: LogonRequest, answers: bool) -> Result<(), StoreError> {
+        self.connection.clear_sequence_state();
+        self.store.set_next_incoming(facts.number, Traffic::Session)?;
+        if answers { self.reset_if_requested(now, facts) } else { Ok(()) }
     }
 
     /// A peer that sends NextExpectedMsgSeqNum receives ours: the number after its Logon, unless that was out of order.

@@ -54,6 +54,9 @@ pub struct SessionSettings {
     pub persist_messages: bool,
     /// Our Logon has NextExpectedMsgSeqNum (789), whether or not the peer's has it.
     pub send_next_expected: bool,
+    /// Where the Logon that answers ours has a number that is too low, the peer has begun its numbers anew, and we count from there. The
+    /// application is told; it must find out what it missed.
+    pub follows_reset: bool,
     /// Every message has LastMsgSeqNumProcessed (369).
     pub send_last_processed: bool,
     /// The digits of a second in our timestamps.
