@@ -76,6 +76,8 @@ pub struct OrderSearch {
     pub from: Option<Timestamp>,
     /// Placed before this instant.
     pub to: Option<Timestamp>,
+    /// Changed at this instant or later.
+    pub changed_from: Option<Timestamp>,
 }
 
 /// Search criteria for transactions; absent ones do not narrow.

@@ -36,10 +36,13 @@ pub(crate) const HISTORY_PAUSE_MILLISECONDS: u64 = 500;
 /// Questions (H, AF, AD, AN) of one session in progress; one more is j with 380=4.
 pub(crate) const STATUS_REQUESTS_MAX: usize = 1_024;
 
-/// Trades of one answer to a Trade Capture Report Request (AD); where more match, it is refused as a whole.
+/// Trades of one answer to a Trade Capture Report Request (AD); where more match, it is refused as a whole, or it has asked for the
+/// oldest of them (7007).
 pub(crate) const CAPTURED_TRADES_MAX: usize = 10_000;
-/// Orders of a session among which its trades are looked for; where there are more, the request has to name an order.
+/// Orders of a session among which its trades are looked for; where there are more, the request has to name an order or a later time.
 pub(crate) const CAPTURED_ORDERS_MAX: usize = 100_000;
+/// Trade Capture Report Requests (AD) of one session in progress that name no order; one more is j with 380=4.
+pub(crate) const TRADE_LISTS_MAX: usize = 4;
 /// Ended orders that a mass status (AF with 7004=Y) has besides the open ones: the newest.
 pub(crate) const ENDED_ORDERS_MAX: usize = 10_000;
 /// Ended orders that were placed before are not in a mass status.

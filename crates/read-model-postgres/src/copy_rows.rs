@@ -245,7 +245,7 @@ impl RowWriter for CopyRows {
     }
 
     fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Infallible> {
-        let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
+        let SearchColumns { at, changed_at, status, source, words } = SearchColumns::from_order(order);
         let [id, strategy, account, security] =
             [order.id.0, order.strategy.0, order.account.0, order.security.0].map(bound);
         let (int_id, source, words) = (storable(order.int_id.as_str()), storable(&source), storable(&words));
@@ -266,7 +266,7 @@ impl RowWriter for CopyRows {
             Cell::Long(sum),
             Cell::optional(order.ext_id.as_ref(), |id| Cell::text(id)),
             Cell::optional(order.cl_ord_id.as_ref(), |id| Cell::text(id)),
-            Cell::Long(order.changed_at.0),
+            Cell::Long(changed_at),
             Cell::id(order.exchange.0),
             Cell::text(&order.adapter.to_string()),
             Cell::text(side_name(order.side)),

@@ -22,8 +22,8 @@ use crate::readers::PostgresReaders;
 use crate::search::SearchQuery;
 use crate::value_samples::{self, ValueQuery};
 
-const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words, strategy, account, security, at
-    FROM orders WHERE";
+const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words, strategy, account, security, at,
+    changed_at FROM orders WHERE";
 // The columns of an event come first; then the key and the checksum of the row that leads to it, and what that row is found by.
 const FILLS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
     l.sequence, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
@@ -176,7 +176,12 @@ fn decode_order(row: &Row) -> Result<Order, DatabaseFailure> {
     let names = [row.try_get(3)?, row.try_get(4)?, row.try_get(5)?, row.try_get(6)?];
     let numbers = [id, row.try_get(7)?, row.try_get(8)?, row.try_get(9)?, row.try_get(10)?];
     checksum::of_order(numbers, names, payload).check(row.try_get(2)?, format!("order {id}"))?;
-    decode(payload)
+    let order: Order = decode(payload)?;
+    // The checksum covers it in the payload alone.
+    if order.changed_at.0 != row.try_get::<_, i64>(11)? {
+        return Err(DatabaseFailure::DamagedRow(format!("the last change of order {id} does not match")));
+    }
+    Ok(order)
 }
 
 /// An event, and the row that leads to it. One that is not found under its number has no checksum.

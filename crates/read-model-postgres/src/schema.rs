@@ -4,13 +4,14 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0001-tables.sql"),
     include_str!("../migrations/0002-views.sql"),
     include_str!("../migrations/0003-checksums.sql"),
     include_str!("../migrations/0004-undone-trades.sql"),
     include_str!("../migrations/0005-value-samples.sql"),
     include_str!("../migrations/0006-transaction-words.sql"),
+    include_str!("../migrations/0007-order-changes.sql"),
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -1,6 +1,6 @@
 //! Statements with the values of their parameters.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder, TextSearch};
+use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch};
 use domain::query::Filter;
 use storage::read_model::search_columns::source_bounds;
 use tokio_postgres::types::{ToSql, Type};
@@ -81,7 +81,8 @@ impl SearchQuery {
 
     pub(crate) fn search(self, search: &OrderSearch) -> Self {
         let mut statement = self.filter(search.filter);
-        for (condition, at) in [("at >=", search.from), ("at <", search.to)] {
+        let bounds = [("at >=", search.from), ("at <", search.to), ("changed_at >=", search.changed_from)];
+        for (condition, at) in bounds {
             if let Some(at) = at {
                 let value = statement.long(at.0);
                 statement.and(&format!("{condition} {value}"));
@@ -99,6 +100,10 @@ impl SearchQuery {
     fn filter_by_source(&mut self, search: &OrderSearch) {
         if search.exclude_strategies {
             self.and("source <> 'STRATEGY'");
+        }
+        if let [SourceSearch::Exactly(source)] = &search.sources[..] {
+            let value = self.parameter(Parameter::Text(storable(source)));
+            return self.and(&format!("source = {value}"));
         }
         let any: Vec<_> = search.sources.iter().map(source_bounds).map(|bounds| self.between(bounds)).collect();
         if !any.is_empty() {

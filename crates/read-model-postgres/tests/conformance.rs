@@ -93,6 +93,7 @@ fn order(id: u64, state: BaseState) -> Order {
     let mut order = samples::order(id);
     order.state = state;
     order.at = Timestamp(i64::try_from(id).unwrap() * 1_000);
+    order.changed_at = order.at.plus_millis(i64::from(state == BaseState::Filled));
     order.strategy = StrategyId(id % 3);
     order.account = AccountId(10 + id % 2);
     order.security = SecurityId(20 + id % 4);

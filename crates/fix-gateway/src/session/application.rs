@@ -11,7 +11,7 @@ use fix::{
     LogonTicket, OutgoingMessage, SeqNum, SessionSender, SessionSettings, tag,
 };
 use fix_net::SessionHandle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::client_connection::ClientConnection;
@@ -22,7 +22,7 @@ use super::rate_limiter::MessageRateLimiter;
 use super::reports::{
     ConfirmationStep, ReadConfirmation, ReportFeeder, ReportItem, ReportScope, ReportSource, ResumePoint, SessionWaker,
 };
-use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
+use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX, TRADE_LISTS_MAX};
 use crate::session::command_submission::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
@@ -50,6 +50,8 @@ pub(crate) struct GatewayApplication {
     read_confirmation: ReadConfirmation,
     /// Questions in progress; dropped with the connection.
     questions: JoinSet<()>,
+    /// Places for those that look through many orders.
+    trade_lists: Arc<Semaphore>,
     logged_on_sender: watch::Sender<bool>,
 }
 
@@ -72,6 +74,7 @@ impl GatewayApplication {
             notified: Arc::default(),
             read_confirmation: ReadConfirmation::default(),
             questions: JoinSet::new(),
+            trade_lists: Arc::new(Semaphore::new(TRADE_LISTS_MAX)),
             logged_on_sender,
         }
     }
@@ -229,16 +232,28 @@ impl GatewayApplication {
             let text = Some("busy: too many questions wait for their answer, ask again");
             return self.business_reject(BusinessRejectReason::ApplicationNotAvailable, text, message, line);
         }
+        let wanted = WantedAnswer::from_message(message, meaning, &self.reference(), self.client.principal.as_ref());
+        let place = match wanted.is_trade_list().then(|| self.trade_lists.clone().try_acquire_owned()) {
+            Some(Err(_)) => return self.too_many_trade_lists(message, line),
+            place => place.and_then(Result::ok),
+        };
         let question = Question {
+            _place: place,
             context: self.client.context.clone(),
             handle: self.handle().clone(),
             comp_id: self.client.comp_id.clone(),
             id_seed: format!("{} {}", self.settings().id, self.store.message_key()),
             echo: RequestEcho::from_message(message),
             msg_seq_num: msg_seq_num(message),
-            wanted: WantedAnswer::from_message(message, meaning, &self.reference(), self.client.principal.as_ref()),
+            wanted,
         };
         self.questions.spawn(question.answer());
+    }
+
+    fn too_many_trade_lists(&self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let text = format!("{TRADE_LISTS_MAX} requests for executions wait for their answer, ask again");
+        let (echo, busy) = (RequestEcho::from_message(message), MessageReject::other("busy", &text));
+        self.send(&translate::application_not_available(&echo, msg_seq_num(message), &busy), line);
     }
 
     fn send(&self, message: &OutgoingMessage, line: &mut dyn SessionSender) -> bool {

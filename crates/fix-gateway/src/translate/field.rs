@@ -139,6 +139,8 @@ pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 pub(crate) const ENDED_ORDERS: Tag = 7004;
 /// Of a trade capture: LastLiquidityInd (851) too, which the standard's Trade Capture Report does not have.
 pub(crate) const WITH_LIQUIDITY: Tag = 7005;
+/// Of a trade capture: so many at the most, the oldest.
+pub(crate) const MAX_TRADES: Tag = 7007;
 
 /// Of a security list: MinPriceIncrement (969) and MaxTradeVol (1140) too, which the standard's Security List does not have.
 pub(crate) const WITH_TRADING_RULES: Tag = 7006;
@@ -239,7 +241,7 @@ pub(crate) fn security_type(kind: &SecurityKind) -> Option<&'static str> {
 }
 
 /// Names of fields in texts for people.
-const TAG_NAMES: [(Tag, &str); 50] = [
+const TAG_NAMES: [(Tag, &str); 51] = [
     (ACCOUNT, "Account"),
     (CL_ORD_ID, "ClOrdID"),
     (SECURITY_ID_SOURCE, "SecurityIDSource"),
@@ -276,6 +278,7 @@ const TAG_NAMES: [(Tag, &str); 50] = [
     (POS_REQ_TYPE, "PosReqType"),
     (ENDED_ORDERS, "EndedOrders"),
     (WITH_LIQUIDITY, "WithLiquidity"),
+    (MAX_TRADES, "MaxTrades"),
     (MD_REQ_ID, "MDReqID"),
     (MARKET_DEPTH, "MarketDepth"),
     (MD_UPDATE_TYPE, "MDUpdateType"),

@@ -20,6 +20,12 @@ pub(super) fn searches() -> Vec<OrderSearch> {
         OrderSearch { sources: vec![SourceSearch::AnyFix, SourceSearch::Exactly("UI".into())], ..any() },
         OrderSearch { exclude_strategies: true, ..any() },
         OrderSearch { from: Some(Timestamp(10_000)), to: Some(Timestamp(20_000)), ..any() },
+        OrderSearch { changed_from: Some(Timestamp(15_000)), ..any() },
+        OrderSearch {
+            changed_from: Some(Timestamp(15_000)),
+            sources: vec![SourceSearch::Exactly("FIX:BANK".into())],
+            ..any()
+        },
     ]
 }
 

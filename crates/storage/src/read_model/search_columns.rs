@@ -9,6 +9,7 @@ const NAME_SEPARATOR: &str = "\n";
 /// Search columns of an order, besides its ids.
 pub struct SearchColumns {
     pub at: i64,
+    pub changed_at: i64,
     pub status: &'static str,
     pub source: String,
     pub words: String,
@@ -19,7 +20,8 @@ impl SearchColumns {
         let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
         let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
         let words = joined(names);
-        Self { at: order.at.0, status: order.status().name(), source: order.source.to_string(), words }
+        let (at, changed_at) = (order.at.0, order.changed_at.0);
+        Self { at, changed_at, status: order.status().name(), source: order.source.to_string(), words }
     }
 }
 

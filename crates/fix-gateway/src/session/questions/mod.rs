@@ -4,6 +4,7 @@
 mod position_request;
 mod status_request;
 mod trade_request;
+mod trade_search;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use bus::{InFlightPermit, InboxError, Reply};
 use domain::{Query, ReferenceData, Source, Text, Timestamp};
 use fix::{FixMessage, OutgoingMessage};
 use fix_net::SessionHandle;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::command_submission::engine_unavailable;
 use super::session_status::Principal;
@@ -32,6 +34,8 @@ pub(crate) struct Question {
     /// MsgSeqNum (34) of the message.
     pub(crate) msg_seq_num: u64,
     pub(crate) wanted: WantedAnswer,
+    /// Of those for which there are few places.
+    pub(crate) _place: Option<OwnedSemaphorePermit>,
 }
 
 /// What a question asks for, or why it cannot be answered.
@@ -43,6 +47,11 @@ pub(crate) enum WantedAnswer {
 }
 
 impl WantedAnswer {
+    /// Executions of any order: those that changed lately are looked through.
+    pub(crate) fn is_trade_list(&self) -> bool {
+        matches!(self, Self::Trades(Ok(TradeRequest { order: None, .. })))
+    }
+
     pub(crate) fn from_message(
         message: &FixMessage<'_>,
         meaning: RequestMeaning,

@@ -3,11 +3,12 @@
 use domain::{Order, ReferenceData, SecurityId, Text, Timestamp};
 use fix::{FixMessage, UtcTimestamp};
 
+use crate::limits::CAPTURED_TRADES_MAX;
 use crate::translate::field::{
-    CL_ORD_ID, NO_DATES, ORDER_ID, SUBSCRIPTION_REQUEST_TYPE, TRADE_DATE, TRADE_REQUEST_TYPE, TRANSACT_TIME,
-    WITH_LIQUIDITY,
+    CL_ORD_ID, MAX_TRADES, NO_DATES, ORDER_ID, SUBSCRIPTION_REQUEST_TYPE, TRADE_DATE, TRADE_REQUEST_TYPE,
+    TRANSACT_TIME, WITH_LIQUIDITY,
 };
-use crate::translate::field_reader::{MessageReject, flag, text_field};
+use crate::translate::field_reader::{MessageReject, flag, optional, text_field};
 use crate::translate::reject_codes::UNKNOWN_SYMBOL;
 use crate::translate::resolve;
 
@@ -30,6 +31,8 @@ pub(crate) struct TradeRequest {
     pub(crate) to: Option<Timestamp>,
     /// LastLiquidityInd (851) is wanted.
     pub(crate) with_liquidity: bool,
+    /// So many at the most, the oldest; absent where all are wanted or none.
+    pub(crate) part: Option<usize>,
 }
 
 /// Why it is not answered: TradeRequestResult (749), and what is in Text (58).
@@ -56,6 +59,7 @@ impl TradeRequest {
             from,
             to,
             with_liquidity: flag(message, WITH_LIQUIDITY)?,
+            part: part(message)?,
         })
     }
 
@@ -68,6 +72,16 @@ impl TradeRequest {
 
     pub(crate) fn covers_time(&self, at: Timestamp) -> bool {
         self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at <= to)
+    }
+}
+
+fn part(message: &FixMessage<'_>) -> Result<Option<usize>, MessageReject> {
+    let wanted = format!("a number from 1 to {CAPTURED_TRADES_MAX}");
+    match optional(message, MAX_TRADES, &wanted)? {
+        Some(part) if !(1..=CAPTURED_TRADES_MAX).contains(&part) => {
+            Err(MessageReject::invalid(MAX_TRADES, part.to_string().as_bytes(), &wanted))
+        }
+        part => Ok(part),
     }
 }
 

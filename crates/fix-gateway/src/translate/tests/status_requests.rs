@@ -92,6 +92,10 @@ fn executions_are_asked_for_by_order_security_and_time() {
         "35=AD|568=T|569=1|580=1|60=noon",
         "35=AD|568=T|569=1|55=NOBODY",
         "35=AD|568=T|569=2",
+        "35=AD|568=T|569=1|7007=500",
+        "35=AD|568=T|569=1|7007=0",
+        "35=AD|568=T|569=1|7007=10001",
+        "35=AD|568=T|569=1|7007=some",
         "35=AD|568=T|569=1|263=1",
     ];
     let told = asked.map(|text| {
@@ -100,12 +104,13 @@ fn executions_are_asked_for_by_order_security_and_time() {
         let message = decoder.decode(&bytes).unwrap();
         match TradeRequest::from_message(&message, floor.reference()) {
             Ok(asked) => format!(
-                "{text} => {:?} {:?} {:?} to {:?}{}\n",
+                "{text} => {:?} {:?} {:?} to {:?}{}{}\n",
                 asked.order,
                 asked.security,
                 asked.from.map(|at| at.to_string()),
                 asked.to.map(|at| at.to_string()),
-                if asked.with_liquidity { ", maker or taker" } else { "" }
+                if asked.with_liquidity { ", maker or taker" } else { "" },
+                asked.part.map_or_else(String::new, |part| format!(", {part} at most"))
             ),
             Err(refusal) => {
                 format!("{text} => {}\n", sound(&trades_ack(&RequestEcho::from_message(&message), Err(&refusal))))
@@ -124,6 +129,10 @@ fn executions_are_asked_for_by_order_security_and_time() {
         35=AD|568=T|569=1|580=1|60=noon => 35=AQ|55=[N/A]|58=bad-field: TransactTime (60) noon is not a UTC time such as 20260105-14:30:00|568=T|569=1|749=99|750=2
         35=AD|568=T|569=1|55=NOBODY => 35=AQ|55=NOBODY|58=unknown-security: Symbol (55) NOBODY is not known|568=T|569=1|749=1|750=2
         35=AD|568=T|569=2 => 35=AQ|55=[N/A]|58=not-offered: TradeRequestType (569) is 0 (all trades) or 1 (those that match)|568=T|569=2|749=8|750=2
+        35=AD|568=T|569=1|7007=500 => None None None to None, 500 at most
+        35=AD|568=T|569=1|7007=0 => 35=AQ|55=[N/A]|58=bad-field: MaxTrades (7007) 0 is not a number from 1 to 10000|568=T|569=1|749=99|750=2
+        35=AD|568=T|569=1|7007=10001 => 35=AQ|55=[N/A]|58=bad-field: MaxTrades (7007) 10001 is not a number from 1 to 10000|568=T|569=1|749=99|750=2
+        35=AD|568=T|569=1|7007=some => 35=AQ|55=[N/A]|58=bad-field: MaxTrades (7007) some is not a number from 1 to 10000|568=T|569=1|749=99|750=2
         35=AD|568=T|569=1|263=1 => 35=AQ|55=[N/A]|58=not-offered: SubscriptionRequestType (263) is 0: executions are told by reports (8) as they happen|568=T|569=1|749=8|750=2
     "#]].assert_eq(&told.concat());
 }

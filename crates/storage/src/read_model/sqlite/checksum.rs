@@ -20,7 +20,19 @@ const TABLES: [Table; 7] = [
     },
     Table {
         name: "orders",
-        columns: &["id", "payload", "int_id", "strategy", "account", "security", "at", "status", "source", "words"],
+        columns: &[
+            "id",
+            "payload",
+            "int_id",
+            "strategy",
+            "account",
+            "security",
+            "at",
+            "status",
+            "source",
+            "words",
+            "changed_at",
+        ],
         key: &["id"],
     },
     Table {

@@ -48,7 +48,7 @@ const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, cl
 
 /// Where the values of a row stand that its checksum covers.
 const EVENT: Range<usize> = 1..6;
-const ORDER: Range<usize> = 0..10;
+const ORDER: Range<usize> = 0..11;
 const VALUE_SAMPLE: Range<usize> = 1..6;
 const TRANSACTION_LINK: Range<usize> = 7..14;
 const ORDER_EVENT_LINK: Range<usize> = 7..10;

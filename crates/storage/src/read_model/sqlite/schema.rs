@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{checksum, search};
 
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -104,11 +104,17 @@ const STEPS: [&str; 5] = [
     ALTER TABLE transactions ADD COLUMN words TEXT NOT NULL DEFAULT '';
     CREATE INDEX transactions_by_words ON transactions (words);
 ",
+    "
+    ALTER TABLE orders ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX orders_by_change ON orders (source, changed_at);
+",
 ];
 /// From this step on orders can be searched; older rows are filled in.
 const SEARCH_STEP: usize = 2;
 /// From this step on transactions can be searched by text; older rows are filled in.
 const TRANSACTION_SEARCH_STEP: usize = 5;
+/// From this step on the orders of a client are found by their last change; older rows are filled in.
+const CHANGE_SEARCH_STEP: usize = 6;
 /// From this step on every row has a checksum; older rows get theirs.
 const CHECKSUM_STEP: usize = 3;
 
@@ -149,6 +155,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     if (1..TRANSACTION_SEARCH_STEP).contains(&seen) {
         search::backfill_transactions(&transaction, seen >= CHECKSUM_STEP)?;
+    }
+    if (1..CHANGE_SEARCH_STEP).contains(&seen) {
+        search::backfill_changes(&transaction, seen >= CHECKSUM_STEP)?;
     }
     if (1..CHECKSUM_STEP).contains(&seen) {
         checksum::backfill(&transaction)?;

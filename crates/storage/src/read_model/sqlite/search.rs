@@ -1,7 +1,7 @@
 //! Search of orders and transactions: indexed columns for status, source, time and names. A part of a name is searched in the
 //! index alone, which is small, and not in the rows.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder, TextSearch, TransactionSearch};
+use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch, TransactionSearch};
 use domain::query::Filter;
 use domain::{Order, Transaction};
 use rusqlite::types::{Value, ValueRef};
@@ -25,7 +25,7 @@ pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
         let order: Order = super::rows::decode(row)?;
-        let SearchColumns { at, status, source, words } = SearchColumns::from_order(&order);
+        let SearchColumns { at, status, source, words, .. } = SearchColumns::from_order(&order);
         update.execute(params![id, at, status, source, words])?;
     }
     Ok(())
@@ -54,6 +54,26 @@ pub(crate) fn backfill_transactions(connection: &Connection, had_checksums: bool
     Ok(())
 }
 
+/// Gives the orders of an older file the instant of their last change, and their checksums that cover it. A row that was damaged
+/// before stays so.
+pub(crate) fn backfill_changes(connection: &Connection, had_checksums: bool) -> rusqlite::Result<()> {
+    let rows =
+        "SELECT id, payload, int_id, strategy, account, security, at, status, source, words, checksum FROM orders";
+    let mut orders = connection.prepare(rows)?;
+    let mut update = connection.prepare("UPDATE orders SET changed_at = ?2, checksum = ?3 WHERE id = ?1")?;
+    let mut rows = orders.query([])?;
+    while let Some(row) = rows.next()? {
+        if had_checksums && checksum::check(row, 0..10).is_err() {
+            continue;
+        }
+        let order: Order = super::rows::decode(row)?;
+        let mut values: Vec<_> = (0..10).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
+        values.push(ValueRef::Integer(order.changed_at.0));
+        update.execute(params![row.get::<_, i64>(0)?, order.changed_at.0, checksum::checksum_of(&values)])?;
+    }
+    Ok(())
+}
+
 /// A statement with the values of its parameters.
 pub(crate) struct SearchStatement {
     pub(crate) text: String,
@@ -63,7 +83,8 @@ pub(crate) struct SearchStatement {
 impl SearchStatement {
     /// Orders by id, with what narrows them and nothing else, so that SQLite takes an index where there is one.
     pub(crate) fn from_search(search: &OrderSearch, sort: SortOrder, page: PageRequest) -> Self {
-        let mut statement = Self::after(&format!("SELECT {ORDER_COLUMNS} FROM orders"), sort, page);
+        let index = if is_by_change(search) { " INDEXED BY orders_by_change" } else { "" };
+        let mut statement = Self::after(&format!("SELECT {ORDER_COLUMNS} FROM orders{index}"), sort, page);
         statement.filter_by_ids(search.filter);
         statement.filter_by_time(search);
         statement.filter_by_status(search);
@@ -120,7 +141,8 @@ impl SearchStatement {
     }
 
     fn filter_by_time(&mut self, search: &OrderSearch) {
-        for (condition, at) in [("at >= ?", search.from), ("at < ?", search.to)] {
+        let bounds = [("at >= ?", search.from), ("at < ?", search.to), ("changed_at >= ?", search.changed_from)];
+        for (condition, at) in bounds {
             if let Some(at) = at {
                 self.and(condition, [Value::Integer(at.0)]);
             }
@@ -138,7 +160,9 @@ impl SearchStatement {
         if search.exclude_strategies {
             self.and("(source < 'STRATEGY' OR source > 'STRATEGY')", []);
         }
-        if !search.sources.is_empty() {
+        if let [SourceSearch::Exactly(source)] = &search.sources[..] {
+            self.and("source = ?", [Value::Text(source.clone())]);
+        } else if !search.sources.is_empty() {
             let any = vec!["source BETWEEN ? AND ?"; search.sources.len()].join(" OR ");
             let bounds = search.sources.iter().flat_map(source_bounds).map(Value::Text);
             self.and(&format!("({any})"), bounds);
@@ -152,6 +176,11 @@ impl SearchStatement {
         let securities = text.securities.iter().map(|id| bound(id.0).to_string()).collect::<Vec<_>>().join(", ");
         self.and(&format!("({names} OR security IN ({securities}))"), [Value::Text(text.part.clone())]);
     }
+}
+
+/// What one client's orders did lately is found without a look at the others, however many they are.
+fn is_by_change(search: &OrderSearch) -> bool {
+    search.changed_from.is_some() && matches!(search.sources[..], [SourceSearch::Exactly(_)])
 }
 
 fn placeholders(count: usize) -> String {

@@ -108,7 +108,7 @@ fn damage_that_a_query_meets_is_reported_until_the_next_start_has_rebuilt_the_fi
         Err(HistoryError::Failed(told)) => told,
         other => panic!("{other:?}"),
     };
-    let row = "the read model cannot be read: Conversion error from type Integer at index: 10, ";
+    let row = "the read model cannot be read: Conversion error from type Integer at index: 11, ";
     assert_eq!(told, format!("{row}the checksum of a row does not match"));
     assert_eq!(model.failure(), Some(format!("{told}; the next start rebuilds it from the journal")));
     drop(model);
@@ -134,6 +134,10 @@ fn a_newest_event_that_is_damaged_accuses_no_journal() {
 pub(super) fn take_checksums_away(file: &rusqlite::Connection) {
     for table in ["model", "events", "orders", "order_events", "fills", "transactions"] {
         file.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();
+    }
+    // A test may have taken them away before.
+    if file.prepare("SELECT changed_at FROM orders").is_ok() {
+        searches::without_changes(file);
     }
     file.execute_batch(
         "DROP TABLE value_samples; DROP INDEX transactions_by_words; ALTER TABLE transactions DROP COLUMN words",

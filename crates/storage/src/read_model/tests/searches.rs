@@ -8,21 +8,23 @@ use super::*;
 
 /// Half of the orders are of a strategy; every hundredth is manual and has a note.
 fn many(count: u64) -> Vec<Event> {
-    let one = |id: u64| {
-        let mut order = order(1, BaseState::Canceled);
-        (order.id, order.int_id) = (OrderId(id), format!("desk-{id}").parse().unwrap());
-        order.at = Timestamp(i64::try_from(id).unwrap() * 1_000);
-        order.ext_id = Some(format!("Venue-{id}").into());
-        order.source = match id % 4 {
-            0 | 2 => Source::Strategy,
-            1 => Source::Ui,
-            _ => Source::Fix("BANK".into()),
-        };
-        order.security = SecurityId(20 + id % 3);
-        order.reference = id.is_multiple_of(100).then(|| "Hedge of the week".into());
-        Event::Order(Arc::new(order))
+    (1..=count).map(|id| Event::Order(Arc::new(one_of_many(id)))).collect()
+}
+
+fn one_of_many(id: u64) -> Order {
+    let mut order = order(1, BaseState::Canceled);
+    (order.id, order.int_id) = (OrderId(id), format!("desk-{id}").parse().unwrap());
+    order.at = Timestamp(i64::try_from(id).unwrap() * 1_000);
+    order.changed_at = order.at;
+    order.ext_id = Some(format!("Venue-{id}").into());
+    order.source = match id % 4 {
+        0 | 2 => Source::Strategy,
+        1 => Source::Ui,
+        _ => Source::Fix("BANK".into()),
     };
-    (1..=count).map(one).collect()
+    order.security = SecurityId(20 + id % 3);
+    order.reference = id.is_multiple_of(100).then(|| "Hedge of the week".into());
+    order
 }
 
 fn told(model: &ReadModel, count: u64) {
@@ -108,6 +110,7 @@ fn orders_of_an_older_program_are_found_too() {
     model.stop().unwrap();
     drop(model);
     let file = Connection::open(fixture.file()).unwrap();
+    without_changes(&file);
     for index in ["at", "source", "words"] {
         file.execute_batch(&format!("DROP INDEX orders_by_{index}")).unwrap();
     }
@@ -148,11 +151,13 @@ fn every_search_has_an_index() {
     assert!(plan(&fix).contains("orders_by_source"), "{}", plan(&fix));
     let dated = OrderSearch { from: Some(Timestamp(5)), to: Some(Timestamp(6)), ..OrderSearch::default() };
     assert!(plan(&dated).contains("orders_by_at"), "{}", plan(&dated));
+    let late = plan(&OrderSearch { changed_from: Some(Timestamp(5)), ..of_bank() });
+    assert!(late.contains("SEARCH orders USING INDEX orders_by_change (source=? AND changed_at>?)"), "{late}");
 }
 
-/// A file of the version before: its transactions have no words, and checksums without them.
-pub(super) fn of_the_version_before(fixture: &ReadModelFixture) -> Connection {
-    let file = Connection::open(fixture.file()).unwrap();
+/// A file of the fourth version: its transactions have no words, and checksums without them.
+pub(super) fn of_the_fourth_version(fixture: &ReadModelFixture) -> Connection {
+    let file = of_the_version_before(fixture);
     file.execute_batch("DROP INDEX transactions_by_words; ALTER TABLE transactions DROP COLUMN words").unwrap();
     let rows = "SELECT id, sequence, ordinal, strategy, account, security FROM transactions";
     let mut statement = file.prepare(rows).unwrap();
@@ -169,6 +174,75 @@ pub(super) fn of_the_version_before(fixture: &ReadModelFixture) -> Connection {
     file
 }
 
+/// A file of the version before: its orders have no instant of their last change, and checksums without it.
+fn of_the_version_before(fixture: &ReadModelFixture) -> Connection {
+    let file = Connection::open(fixture.file()).unwrap();
+    without_changes(&file);
+    let rows = "SELECT id, payload, int_id, strategy, account, security, at, status, source, words FROM orders";
+    let mut statement = file.prepare(rows).unwrap();
+    let sum = |row: &rusqlite::Row<'_>| {
+        let values: Vec<_> = (0..10).map(|column| row.get_ref(column).unwrap()).collect();
+        Ok((row.get::<_, i64>(0)?, sqlite::checksum::checksum_of(&values)))
+    };
+    let sums: Vec<_> = statement.query_map([], sum).unwrap().map(Result::unwrap).collect();
+    for (id, sum) in sums {
+        file.execute("UPDATE orders SET checksum = ?2 WHERE id = ?1", [id, sum]).unwrap();
+    }
+    drop(statement);
+    file.pragma_update(None, "user_version", 5).unwrap();
+    file
+}
+
+pub(super) fn without_changes(file: &Connection) {
+    file.execute_batch("DROP INDEX orders_by_change; ALTER TABLE orders DROP COLUMN changed_at").unwrap();
+}
+
+#[test]
+fn orders_of_an_older_program_are_found_by_their_last_change() {
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
+    told(&model, 200);
+    model.stop().unwrap();
+    drop(model);
+    drop(of_the_version_before(&fixture));
+    for _ in 0..2 {
+        let model = fixture.open();
+        assert_eq!(model.applied(), 1, "nothing is built again");
+        let late = OrderSearch { changed_from: Some(Timestamp(190_500)), ..of_bank() };
+        assert_eq!(found(&model, &late, SortOrder::Oldest, 9), [191, 195, 199]);
+    }
+}
+
+#[test]
+fn an_order_of_an_older_program_that_was_damaged_stays_damaged() {
+    let fixture = ReadModelFixture::after_the_day();
+    of_the_version_before(&fixture).execute("UPDATE orders SET account = account + 1 WHERE id = 1", []).unwrap();
+    let model = fixture.open();
+    assert_eq!(model.applied(), 0);
+    assert!(fixture.files().contains(&format!("{FILE}.damaged")), "{:?}", fixture.files());
+}
+
+fn of_bank() -> OrderSearch {
+    OrderSearch { sources: vec![SourceSearch::Exactly("FIX:BANK".into())], ..OrderSearch::default() }
+}
+
+/// An order that was placed long ago and filled now is found by now.
+#[test]
+fn the_orders_of_a_client_are_found_by_their_last_change() {
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
+    told(&model, 1_000);
+    let since = |at| OrderSearch { changed_from: Some(Timestamp(at)), ..of_bank() };
+    assert_eq!(found(&model, &since(991_500), SortOrder::Oldest, 9), [995, 999]);
+    let changed = Order { changed_at: Timestamp(1_000_000), ..one_of_many(3) };
+    model.append(2, &[PublishedEvent { sequence: 2, at: Timestamp(1_000_000), event: picture(&changed) }]);
+    let orders = model.orders(2, &since(991_500), SortOrder::Oldest, ALL).unwrap();
+    assert_eq!(orders.iter().map(|order| order.id.0).collect::<Vec<_>>(), [3, 995, 999]);
+    assert_eq!(found(&model, &since(1_000_001), SortOrder::Oldest, 9), [0; 0]);
+    let any = OrderSearch { changed_from: Some(Timestamp(998_500)), ..OrderSearch::default() };
+    assert_eq!(found(&model, &any, SortOrder::Oldest, 9), [3, 999, 1_000]);
+}
+
 /// The file is moved aside and made again from the journal; before, the wrong account had a good checksum.
 #[test]
 fn a_row_of_an_older_program_that_was_damaged_stays_damaged() {
@@ -177,7 +251,7 @@ fn a_row_of_an_older_program_that_was_damaged_stays_damaged() {
         "UPDATE events SET at = at + 1 WHERE (sequence, ordinal) = (SELECT sequence, ordinal FROM transactions WHERE id = 2)",
     ] {
         let fixture = ReadModelFixture::after_the_day();
-        of_the_version_before(&fixture).execute(damage, []).unwrap();
+        of_the_fourth_version(&fixture).execute(damage, []).unwrap();
         let model = fixture.open();
         assert_eq!(model.applied(), 0, "{damage}");
         assert!(fixture.files().contains(&format!("{FILE}.damaged")), "{damage}: {:?}", fixture.files());
@@ -187,7 +261,7 @@ fn a_row_of_an_older_program_that_was_damaged_stays_damaged() {
 #[test]
 fn transactions_of_an_older_program_are_found_too() {
     let fixture = ReadModelFixture::after_the_day();
-    drop(of_the_version_before(&fixture));
+    drop(of_the_fourth_version(&fixture));
     let model = fixture.open();
     let part = Uuid::mint(1, 2).to_string();
     let search = TransactionSearch { text: text(&part).text, ..TransactionSearch::default() };

@@ -110,7 +110,7 @@ fn a_bit_that_flipped_in_a_sample_is_never_answered() {
 #[test]
 fn a_file_from_before_the_value_history_gets_its_table() {
     let fixture = ReadModelFixture::after_the_day();
-    let file = searches::of_the_version_before(&fixture);
+    let file = searches::of_the_fourth_version(&fixture);
     file.execute_batch("DROP TABLE value_samples").unwrap();
     file.pragma_update(None, "user_version", 3).unwrap();
     drop(file);
