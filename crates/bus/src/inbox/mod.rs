@@ -266,10 +266,11 @@ struct PriceQueue {
 type PendingPrices = BTreeMap<SecurityId, SecurityPrices>;
 
 /// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept. A gap
-/// replaces quote and book: behind it they are no longer true.
+/// replaces quote and book of its feed: behind it they are no longer true. Those of another feed are.
 #[derive(Default)]
 struct SecurityPrices {
-    gap: Option<domain::PriceGap>,
+    /// The newest of each feed.
+    gaps: Vec<domain::PriceGap>,
     tick: Option<domain::Tick>,
     book: Option<domain::OrderBook>,
     trades: std::collections::VecDeque<domain::Trade>,
@@ -297,8 +298,10 @@ impl SecurityPrices {
             MarketData::Tick(tick) => self.tick.replace(tick).map(|_| PriceDrop::Replaced),
             MarketData::Book(book) => self.book.replace(book).map(|_| PriceDrop::Replaced),
             MarketData::Gap(gap) => {
-                self.gap = Some(gap);
-                let (tick, book) = (self.tick.take(), self.book.take());
+                let tick = self.tick.take_if(|tick| tick.feed == gap.feed);
+                let book = self.book.take_if(|book| book.feed == gap.feed);
+                self.gaps.retain(|before| before.feed != gap.feed);
+                self.gaps.push(gap);
                 (tick.is_some() || book.is_some()).then_some(PriceDrop::Replaced)
             }
             MarketData::Trade(trade) => {
@@ -310,7 +313,7 @@ impl SecurityPrices {
     }
 
     fn into_data(self) -> impl Iterator<Item = MarketData> {
-        let trades = self.trades.into_iter().map(MarketData::Trade).chain(self.gap.map(MarketData::Gap));
+        let trades = self.trades.into_iter().map(MarketData::Trade).chain(self.gaps.into_iter().map(MarketData::Gap));
         let tick = self.tick.into_iter().map(MarketData::Tick);
         trades.chain(tick).chain(self.book.into_iter().map(MarketData::Book))
     }
@@ -419,6 +422,20 @@ mod tests {
         }
         assert_eq!(lanes.drain_prices(), vec![trade(2), gap, tick(1, 12)]);
         assert_eq!(dropped(&inbox), [2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_gap_of_one_feed_leaves_the_prices_and_gaps_of_another() {
+        let (inbox, lanes) = inbox();
+        let gap =
+            |feed: &str, cause| MarketData::Gap(domain::PriceGap { security: SecurityId(1), feed: feed.into(), cause });
+        let refused = gap("broker", domain::StaleCause::Refused);
+        let lost = gap("other", domain::StaleCause::Disconnected);
+        for data in [tick(1, 10), refused.clone(), lost.clone(), refused.clone()] {
+            inbox.send_price(data);
+        }
+        assert_eq!(lanes.drain_prices(), vec![lost, refused, tick(1, 10)]);
+        assert_eq!(dropped(&inbox), [0, 0, 0, 0]);
     }
 
     #[test]
