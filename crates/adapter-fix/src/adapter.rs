@@ -12,6 +12,7 @@ use domain::report::{AdapterCapabilities, ReplaceKind, ReportKind, RequestTiming
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 
+use crate::account::fill_list::FillList;
 use crate::account::open_order_list::OpenOrderList;
 use crate::account::position_request::{OpenPositions, is_about_positions};
 use crate::dialect::{Dialect, OrderQuery};
@@ -92,6 +93,7 @@ pub struct FixAdapter {
     pub(crate) questions: QuestionId,
     pub(crate) positions: OpenPositions,
     pub(crate) open_orders: OpenOrderList,
+    pub(crate) fills: FillList,
     /// Orders that are asked about and may have to be asked about by another id.
     asked: BTreeMap<OrderId, Order>,
     /// Absent where the dialect has no market data.
@@ -137,6 +139,7 @@ impl FixAdapter {
             questions: QuestionId { begun_millis, number: 0 },
             positions: OpenPositions::default(),
             open_orders: OpenOrderList::default(),
+            fills: FillList::default(),
             wake: bounded(1),
             runtime,
         })
@@ -164,14 +167,14 @@ impl FixAdapter {
     fn end_session(&mut self) {
         if let Some(running) = self.session.take() {
             let rest = running.session.end(&self.runtime);
-            // Behind the loss come requests that did not leave.
-            let is_due = |inbound: &Inbound| matches!(inbound, Inbound::Message(_) | Inbound::Unsent { .. });
+            // Behind the loss come requests that did not leave. The next log-on sees numbers that agree again, so a reset is told then.
+            let is_due = |inbound: &Inbound| {
+                matches!(inbound, Inbound::Message(_) | Inbound::Unsent { .. } | Inbound::Reset { .. })
+            };
             self.rest.extend(rest.into_iter().filter(is_due));
         }
         self.translator.chains.on_disconnected(self.setup.dialect.recovery.orders == OrderQuery::Adapter);
-        self.translator.captures.clear();
-        self.positions.clear();
-        self.open_orders.clear();
+        self.forget_questions();
         self.confirmation = ReportConfirmation::default();
         self.asked.clear();
     }
@@ -230,6 +233,7 @@ impl FixAdapter {
             }
             Inbound::Unsent { kind, id } => self.on_unsent(kind, &id, sink),
             Inbound::Skipped => self.on_skipped(now, sink),
+            Inbound::Reset { expected, received } => self.on_reset((expected, received), sink),
             Inbound::Lost(reason) => return Err(SessionLost(reason.into())),
         }
         Ok(())
@@ -251,7 +255,7 @@ impl FixAdapter {
         if is_about_securities(message) {
             return self.on_security_message(message, sink);
         }
-        if self.on_order_list(message, sink) {
+        if self.on_order_list(message, sink) || self.on_fill_list(message, sink) {
             return;
         }
         if is_about_positions(message) {
@@ -286,15 +290,6 @@ impl FixAdapter {
                     tracing::warn!(venue = %self.setup.venue, client_id = %id, "a report about an order of another client is ignored");
                 }
             }
-        }
-    }
-
-    /// A report or a price may have been among what was skipped: the engine asks about its orders, and books begin again.
-    fn on_skipped(&mut self, now: Timestamp, sink: &mut dyn ReportSink) {
-        tracing::warn!(venue = %self.setup.venue, "the venue skips sequence numbers: what it sent under them is lost");
-        sink.on_report(None, ReportKind::Gap);
-        if self.prices.as_ref().is_some_and(|prices| prices.own.is_none()) {
-            self.on_prices_lost(now, sink);
         }
     }
 
@@ -453,8 +448,8 @@ impl OrderSession for FixAdapter {
         self.ask_for_open_orders(at)
     }
 
-    fn list_fills(&mut self, _: Timestamp, _: Option<SecurityId>, _: Option<&Text>) -> SendOutcome {
-        SendOutcome::NotSent("the venue lists no fills".into())
+    fn list_fills(&mut self, at: Timestamp, _: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        self.ask_for_fill_list(at, cursor)
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

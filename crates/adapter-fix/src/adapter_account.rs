@@ -1,13 +1,14 @@
-//! Questions about the account as a whole: the snapshot after a log-on, and positions.
+//! Questions about the account as a whole: the snapshot after a log-on, lists while the session is up, and positions.
 
 use std::time::{Duration, Instant};
 
 use adapters::{ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::RecvTimeoutError;
-use domain::report::{ListingCapabilities, ReportKind, VenueSnapshot};
-use domain::{AccountId, Order, Security, SecurityKind, Timestamp};
+use domain::report::{FillsScope, ListingCapabilities, ReportKind, VenueSnapshot};
+use domain::{AccountId, Order, Security, SecurityKind, Text, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
+use crate::account::fill_list::{FillCursor, FillList, FillListStep};
 use crate::account::open_captures::{CaptureScope, trade_capture};
 use crate::account::open_order_list::OrderListStep;
 use crate::account::position_request::{PositionStep, position_request};
@@ -28,6 +29,14 @@ impl FixAdapter {
         let id = self.questions;
         self.questions.number += 1;
         id
+    }
+
+    /// Questions of an earlier connection get no answers.
+    pub(crate) fn forget_questions(&mut self) {
+        self.translator.captures.clear();
+        self.positions.clear();
+        self.open_orders.clear();
+        self.fills.clear();
     }
 
     /// Orders and executions as the venue has them, where the dialect says how; an incomplete one has nothing.
@@ -104,7 +113,8 @@ impl FixAdapter {
 
     pub(crate) fn lists(&self) -> ListingCapabilities {
         let recovery = &self.setup.dialect.recovery;
-        ListingCapabilities { open_orders: recovery.open_orders, fills: None, statement: recovery.positions }
+        let fills = recovery.fills.then_some(FillsScope::All);
+        ListingCapabilities { open_orders: recovery.open_orders, fills, statement: recovery.positions }
     }
 
     pub(crate) fn ask_for_open_orders(&mut self, at: Timestamp) -> SendOutcome {
@@ -124,7 +134,36 @@ impl FixAdapter {
         match self.open_orders.on_message(&self.translator, message) {
             OrderListStep::NotOfList => return false,
             OrderListStep::Waiting => {}
-            OrderListStep::Done(report) => sink.on_report(None, report),
+            OrderListStep::Done(report) => sink.on_report(None, *report),
+        }
+        true
+    }
+
+    /// From a cursor on, of all securities.
+    pub(crate) fn ask_for_fill_list(&mut self, at: Timestamp, cursor: Option<&Text>) -> SendOutcome {
+        let recovery = &self.setup.dialect.recovery;
+        if !recovery.fills {
+            return SendOutcome::NotSent("the venue lists no fills".into());
+        }
+        let Ok(cursor) = cursor.map(|text| FillCursor::parse(text).ok_or(())).transpose() else {
+            return SendOutcome::NotSent("the cursor is none of a list of fills".into());
+        };
+        let scope = FillList::scope(cursor.as_ref(), at, recovery.read_lag_millis);
+        let id = self.next_question();
+        let message = trade_capture(self.translator.dialect(), self.translator.ids(), id, scope);
+        let outcome = self.send(at, RequestKind::TradeCapture, message);
+        if outcome == SendOutcome::Sent {
+            self.fills.begin(&mut self.translator, id, at, cursor);
+        }
+        outcome
+    }
+
+    /// Whether the message was part of the list of executions.
+    pub(crate) fn on_fill_list(&mut self, message: &FixMessage<'_>, sink: &mut dyn ReportSink) -> bool {
+        match self.fills.on_message(&mut self.translator, message) {
+            FillListStep::NotOfList => return false,
+            FillListStep::Waiting => {}
+            FillListStep::Done(report) => sink.on_report(None, *report),
         }
         true
     }

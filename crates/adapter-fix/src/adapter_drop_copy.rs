@@ -1,4 +1,4 @@
-//! The adapter's drop copy: its reports are translated like those of the order session.
+//! Reports of the drop copy, which are translated like the order session's.
 
 use adapters::ReportSink;
 use domain::Timestamp;
@@ -24,6 +24,7 @@ impl FixAdapter {
                 SideSessionEvent::Up => {}
                 SideSessionEvent::Down(reason) => copy.down_reason = reason.into(),
                 SideSessionEvent::Skipped => sink.on_report(None, ReportKind::Gap),
+                SideSessionEvent::Reset { expected, received } => self.on_reset((expected, received), sink),
                 // Rejects there name numbers of that session, not of the orders'.
                 SideSessionEvent::Message(frame) if is_execution_report(&frame) => self.on_message(at, &frame, sink),
                 SideSessionEvent::Message(frame) => {

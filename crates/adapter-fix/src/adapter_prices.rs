@@ -51,7 +51,7 @@ impl FixAdapter {
                 prices.drop_waiting();
                 prices.down_reason = Some(reason.into());
             }
-            SideSessionEvent::Skipped => self.on_prices_lost(at, sink),
+            SideSessionEvent::Skipped | SideSessionEvent::Reset { .. } => self.on_prices_lost(at, sink),
             SideSessionEvent::Message(frame) => {
                 let mut decoder = FixDecoder::new();
                 // The session layer has decoded it before.

@@ -1,12 +1,12 @@
 //! Answers to questions about orders: a status report, or the reports of a mass status.
 
-use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueOrder, VenueOrderState};
-use domain::{OrderId, Quantity, Text, WireId};
+use domain::report::{FilledTotal, InquiryAnswer, InquiryResult, ReportKind, VenueOrder, VenueOrderState};
+use domain::{OrderId, Price, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::account::trade_capture::{filled_by, reported_fill};
 use crate::dialect::OrdState;
-use crate::execution::{ExecutionFields, contradiction, terms_of};
+use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
 use crate::order_chains::Question;
 use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
 use crate::requests::{MASS_STATUS_PREFIX, QuestionId};
@@ -20,8 +20,8 @@ impl FixTranslator {
         (!is_older).then_some(question)
     }
 
-    /// The answer to a question. Its executions are part of it where the venue was asked for them; otherwise, where the venue has more
-    /// than was reported, nothing is concluded.
+    /// The answer to a question. Its executions are part of it where the venue was asked for them. Otherwise, where the venue has more
+    /// than was reported, the engine infers them where the dialect says so, and nothing is concluded where it does not.
     pub(crate) fn answer(
         &mut self,
         message: &FixMessage<'_>,
@@ -45,8 +45,13 @@ impl FixTranslator {
         }
         let chain = self.chains.chain(order);
         chain.unknown.clear();
-        let known = chain.cum_qty.unwrap_or(question.filled).max(filled_by(&fills).unwrap_or(Quantity::ZERO));
+        let mut known = chain.cum_qty.unwrap_or(question.filled).max(filled_by(&fills).unwrap_or(Quantity::ZERO));
         let shown = fields.condition.cum_qty;
+        let filled = self.filled_total(message, fields);
+        let chain = self.chains.chain(order);
+        if let Some(total) = filled {
+            known = known.max(total.quantity);
+        }
         if let Some(more) = shown.filter(|shown| *shown > known) {
             return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
         }
@@ -75,7 +80,17 @@ impl FixTranslator {
         if !state.is_open() {
             self.chains.end(order);
         }
-        inquiry(order, question, InquiryResult::Found(seen, fills))
+        inquiry(order, question, InquiryResult::Found(seen, fills), filled)
+    }
+
+    /// CumQty (14) and AvgPx (6), where executions that are missing may be inferred: nothing else can bring them.
+    fn filled_total(&self, message: &FixMessage<'_>, fields: &ExecutionFields<'_>) -> Option<FilledTotal> {
+        if !self.dialect.recovery.infers_fills || self.has_drop_copy() {
+            return None;
+        }
+        let average_price = decimal(message, 6).ok().flatten().map(Price).filter(|price| price.is_positive())?;
+        let at = fields.at.max(sent_at(message));
+        Some(FilledTotal { quantity: fields.condition.cum_qty?, average_price, at })
     }
 
     /// Which request the venue knows the order by is a guess after a start: the newest may have been a cancel that it refused. An order is
@@ -132,17 +147,29 @@ impl FixTranslator {
     }
 }
 
-fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
-    inquiry(order, question, InquiryResult::NotFound)
+/// When the venue wrote it: OrigSendingTime (122) of a message that is sent again, else SendingTime (52). TransactTime (60) of a status can be
+/// that of the order's entry, before executions that the status has.
+fn sent_at(message: &FixMessage<'_>) -> Option<Timestamp> {
+    message.time(122).or(message.time(52)).map(|time| Timestamp(time.nanos()))
 }
 
-fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<InboundMeaning> {
+fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
+    inquiry(order, question, InquiryResult::NotFound, None)
+}
+
+fn inquiry(
+    order: OrderId,
+    question: Question,
+    result: InquiryResult,
+    filled: Option<FilledTotal>,
+) -> Vec<InboundMeaning> {
     report(ReportKind::Inquiry(InquiryAnswer {
         order,
         as_of: question.as_of,
         dead_after: None,
         result,
         other_legs: None,
+        filled: filled.map(Box::new),
     }))
 }
 

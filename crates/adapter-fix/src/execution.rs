@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, ExecKind, ExecutionRules, OrdState};
 
 /// How an order stands, as a report says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OrderCondition {
+pub(crate) struct OrderCondition {
     pub state: OrdState,
     pub order_qty: Option<Quantity>,
     pub cum_qty: Option<Quantity>,
@@ -18,10 +18,9 @@ pub struct OrderCondition {
 
 /// The fields of a report that count.
 #[derive(Debug, Clone)]
-pub struct ExecutionFields<'a> {
+pub(crate) struct ExecutionFields<'a> {
     pub kind: ExecKind,
     pub condition: OrderCondition,
-    pub cl_ord_id: Option<&'a str>,
     pub orig_cl_ord_id: Option<&'a str>,
     pub order_id: Option<&'a str>,
     /// The name of the execution.
@@ -45,7 +44,7 @@ const DUPLICATE_ORDER: &str = "6";
 
 impl<'a> ExecutionFields<'a> {
     /// What cannot be read is an error that names the field.
-    pub fn read(dialect: &Dialect, message: &FixMessage<'a>) -> Result<Self, String> {
+    pub(crate) fn read(dialect: &Dialect, message: &FixMessage<'a>) -> Result<Self, String> {
         let rules = &dialect.executions;
         let condition = OrderCondition {
             state: state(rules, message)?,
@@ -56,7 +55,6 @@ impl<'a> ExecutionFields<'a> {
         Ok(Self {
             kind: kind(rules, message)?,
             condition,
-            cl_ord_id: message.text(11),
             orig_cl_ord_id: message.text(41),
             order_id: message.text(37).filter(|id| *id != NO_ORDER_ID),
             exec_id: message.text(rules.exec_id_tag).filter(|id| !id.is_empty()),
@@ -70,12 +68,12 @@ impl<'a> ExecutionFields<'a> {
     }
 
     /// A second order with a known id was refused; the first one lives.
-    pub fn is_duplicate(&self) -> bool {
+    pub(crate) fn is_duplicate(&self) -> bool {
         self.reject_reason == Some(DUPLICATE_ORDER)
     }
 
     /// The answer to a question about an order that the venue does not know.
-    pub fn is_unknown_order(&self) -> bool {
+    pub(crate) fn is_unknown_order(&self) -> bool {
         self.condition.state == OrdState::Rejected
             && (self.reject_reason == Some(UNKNOWN_ORDER) || self.order_id.is_none())
     }
@@ -117,7 +115,7 @@ pub(crate) fn decimal(message: &FixMessage<'_>, tag: Tag) -> Result<Option<Decim
 }
 
 /// Why a report cannot be true.
-pub fn contradiction(rules: &ExecutionRules, fields: &ExecutionFields<'_>) -> Option<String> {
+pub(crate) fn contradiction(rules: &ExecutionRules, fields: &ExecutionFields<'_>) -> Option<String> {
     status_contradiction(rules, &fields.condition)
         .or_else(|| step_contradiction(fields))
         .or_else(|| trade_contradiction(fields).filter(|_| !rules.fill_group))

@@ -22,24 +22,17 @@ mod adapter_securities;
 mod adapter_account;
 mod venue_type;
 
-pub use account::open_captures::{CAPTURED_FILLS_MAX, CaptureScope, trade_capture};
+pub use account::open_captures::{CaptureScope, trade_capture};
 pub use account::position_request::{OpenPositions, PositionStep, position_request};
 pub use adapter::FixAdapter;
 pub use dialect::*;
-pub use execution::{ExecutionFields, OrderCondition, contradiction};
-pub use market_data::{
-    BadEntry, BookGap, EntryAction, EntryBook, EntryType, FeedProblem, FeedStep, KNOWN_TRADES_MAX, MarketDataFeed,
-    MarketEntry, NAMED_ENTRIES_MAX, PUBLISHED_LEVELS, RESTARTS_MAX, entries_of,
-};
+pub use market_data::{FeedStep, MarketDataFeed, RESTARTS_MAX};
 pub use message_check::MessageCheck;
-pub use order_chains::{CHAIN_FILLS_MAX, ENDED_CHAINS_MAX, OrderChains, SENT_REQUESTS_MAX, SentRequest};
+pub use order_chains::{OrderChains, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};
 pub use requests::{
     ClientIds, OrderContext, QuestionId, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
     replace,
 };
-pub use securities::security_list::{LISTED_MAX, SecurityList, SecurityListRow, SecurityListStep};
-pub use securities::security_status::SecurityStatuses;
-pub use sessions::session::INBOUND_MESSAGES_MAX;
 pub use sessions::session_runtime::SteppedNetwork;
 pub use venue_type::{FixVenueType, open_adapter, open_stepped_adapter};

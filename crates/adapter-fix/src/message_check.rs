@@ -1,6 +1,8 @@
 //! Check of a request against the dictionary of its FIX version, before it leaves. Tags that the version does not have on a
 //! message pass where the dialect adds them on purpose, and those that it leaves out need not be there.
 
+use std::sync::LazyLock;
+
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
 
 use crate::dialect::{Dialect, FixVersion, OrderNaming};
@@ -17,7 +19,7 @@ const LEFT_OUT: [(fix::tag::Tag, &str); 3] = [(38, "1"), (54, "1"), (60, "202601
 
 /// Checks one message after the other, with memory that it keeps.
 pub struct MessageCheck {
-    dictionary: Dictionary,
+    dictionary: &'static Dictionary,
     checker: DictionaryChecker,
     begin_string: &'static str,
     /// Tags of the dialect itself.
@@ -30,16 +32,24 @@ pub struct MessageCheck {
     frame: Vec<u8>,
 }
 
+/// The dictionary of a version, made once for all adapters: to read its XML takes longer than all else that opens one.
+fn dictionary_of(version: FixVersion) -> &'static Dictionary {
+    static FIX42: LazyLock<Dictionary> = LazyLock::new(Dictionary::fix42);
+    static FIX44: LazyLock<Dictionary> = LazyLock::new(Dictionary::fix44);
+    static FIX50SP2: LazyLock<Dictionary> = LazyLock::new(Dictionary::fix50sp2);
+    match version {
+        FixVersion::Fix42 => &FIX42,
+        FixVersion::Fix44 => &FIX44,
+        FixVersion::Fix50Sp2 => &FIX50SP2,
+    }
+}
+
 impl MessageCheck {
     pub fn new(dialect: &Dialect) -> Self {
-        let dictionary = match dialect.version {
-            FixVersion::Fix42 => Dictionary::fix42(),
-            FixVersion::Fix44 => Dictionary::fix44(),
-            FixVersion::Fix50Sp2 => Dictionary::fix50sp2(),
-        };
-        let added = dialect.fields.iter().map(|field| field.tag).chain(dialect.recovery.ended_orders_tag);
+        let asked = [dialect.recovery.ended_orders_tag, dialect.recovery.fills_limit_tag].into_iter().flatten();
+        let added = dialect.fields.iter().map(|field| field.tag).chain(asked);
         Self {
-            dictionary,
+            dictionary: dictionary_of(dialect.version),
             checker: DictionaryChecker::default(),
             begin_string: dialect.version.begin_string(),
             added: added.chain(dialect.orders.pass_through.iter().copied()).collect(),
@@ -56,7 +66,7 @@ impl MessageCheck {
         self.write_body(message, unknown);
         self.seal();
         let decoded = self.decoder.decode(&self.frame).map_err(|garbled| refusal(message, &garbled.to_string()))?;
-        let checked = self.checker.check(&self.dictionary, CheckRules::default(), &decoded);
+        let checked = self.checker.check(self.dictionary, CheckRules::default(), &decoded);
         checked.map_err(|fault| {
             let place = fault.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
             refusal(message, &format!("{}{place}", fault.reason.text()))

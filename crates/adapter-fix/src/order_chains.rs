@@ -11,11 +11,11 @@ use fix::SeqNum;
 use crate::requests::{QuestionId, RequestKind};
 
 /// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
-pub const ENDED_CHAINS_MAX: usize = 10_000;
+pub(crate) const ENDED_CHAINS_MAX: usize = 10_000;
 /// Sent requests that a Reject (3) or Business Message Reject (j) can refer to; an older one stays unanswered.
-pub const SENT_REQUESTS_MAX: usize = 10_000;
+pub(crate) const SENT_REQUESTS_MAX: usize = 10_000;
 /// Fills of one order that a bust or a correction can refer to.
-pub const CHAIN_FILLS_MAX: usize = 10_000;
+pub(crate) const CHAIN_FILLS_MAX: usize = 10_000;
 
 /// A request that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,6 +56,10 @@ impl FixTranslator {
         Self { has_drop_copy, ..self }
     }
 
+    pub(crate) fn has_drop_copy(&self) -> bool {
+        self.has_drop_copy
+    }
+
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
     }
@@ -435,6 +439,12 @@ impl FixTranslator {
             }
             (None, None) => unclear(None, format!("the venue refused a message: {reason}")),
         }
+    }
+
+    /// Whether a refused message (3, j) was about an order.
+    pub(crate) fn names_request(&self, message: &FixMessage<'_>) -> bool {
+        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
+        by_number.is_some() || message.text(379).and_then(|text| self.ids.read(text)).is_some()
     }
 
     fn refuse(&mut self, id: WireId, kind: Option<RequestKind>, reason: Text) -> Vec<InboundMeaning> {

@@ -169,8 +169,13 @@ impl VenueType for FixVenueType {
         "a broker or exchange that speaks FIX, by a dialect file"
     }
 
-    fn proof(&self) -> VenueProof {
-        VenueProof::Lab
+    /// That of the dialect; one that cannot be read is refused before anything is opened.
+    fn proof(&self, settings: &VenueSettings) -> VenueProof {
+        match dialect(settings).map(|dialect| dialect.proof) {
+            Ok(DialectProof::Program) => VenueProof::Program,
+            Ok(DialectProof::Lab) => VenueProof::Lab,
+            Ok(DialectProof::Unproven) | Err(_) => VenueProof::Unproven,
+        }
     }
 
     fn settings(&self) -> &'static [&'static [VenueSetting]] {

@@ -13,6 +13,8 @@ export const connectivity: typeof english = {
     proof: {
       title: 'Erprobt',
       OWN_VENUE: { word: 'eigener Platz', hint: 'Teil des Servers' },
+      UNPROVEN: { word: 'nicht erprobt', hint: 'an nichts erprobt, er folgt der Dokumentation des Handelsplatzes' },
+      PROGRAM: { word: 'nur an einem Programm', hint: 'an einem Programm mit dem Protokoll des Handelsplatzes erprobt, noch nicht am Handelsplatz' },
       LAB: { word: 'nur am Labor', hint: 'am Labor erprobt, noch nicht am Handelsplatz' },
       VENUE: { word: 'Handelsplatz', hint: 'am Handelsplatz erprobt' },
     },

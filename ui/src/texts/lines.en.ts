@@ -12,6 +12,8 @@ export const connectivity = {
     proof: {
       title: 'Proven',
       OWN_VENUE: { word: 'own venue', hint: 'part of the server' },
+      UNPROVEN: { word: 'unproven', hint: 'proven against nothing, it follows the documentation of the venue' },
+      PROGRAM: { word: 'program only', hint: 'proven against a program with the protocol of the venue, not yet against the venue' },
       LAB: { word: 'lab only', hint: 'proven against the lab, not yet against the venue' },
       VENUE: { word: 'venue', hint: 'proven against the venue' },
     },

@@ -15,7 +15,7 @@ pub(crate) const CAPTURE_PREFIX: char = 'T';
 /// Digits of a date: `20260105`.
 pub(crate) const DATE_DIGITS: usize = 8;
 /// Executions of one answer; a longer one is not used.
-pub const CAPTURED_FILLS_MAX: usize = 100_000;
+pub(crate) const CAPTURED_FILLS_MAX: usize = 100_000;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum CaptureScope {
     Order(WireId),
     /// All orders, executed at this instant or later.
     Since(Timestamp),
+    /// Of these the oldest, so many at most where the venue can be told.
+    Oldest(Timestamp, usize),
 }
 
 /// Asks for executions.
@@ -37,12 +39,15 @@ pub fn trade_capture(
     message.field(568, id.text(CAPTURE_PREFIX)).field(569, "1");
     match scope {
         CaptureScope::Order(order) => drop(message.field(11, ids.write(order)?)),
-        CaptureScope::Since(from) => {
+        CaptureScope::Since(from) | CaptureScope::Oldest(from, _) => {
             let mut time = Vec::new();
             utc(from).write(dialect.session.time_digits, &mut time);
             // The date begins the entry.
             message.field(580, "1").member(75, &time[..time.len().min(DATE_DIGITS)]).member(60, &time);
         }
+    }
+    if let (CaptureScope::Oldest(_, limit), Some(tag)) = (scope, dialect.recovery.fills_limit_tag) {
+        message.number(tag, limit as u64);
     }
     write_constants(dialect, RequestKind::TradeCapture, &mut message)?;
     Ok(message)
@@ -80,6 +85,15 @@ impl OpenCaptures {
 
     pub(crate) fn clear(&mut self) {
         self.0.clear();
+    }
+
+    pub(super) fn is_open(&self, id: QuestionId) -> bool {
+        self.0.contains_key(&id.number)
+    }
+
+    /// Its answer is not waited for any more.
+    pub(crate) fn forget(&mut self, id: QuestionId) {
+        self.0.remove(&id.number);
     }
 
     /// An acknowledgement (AQ): how many reports come, or that none does.

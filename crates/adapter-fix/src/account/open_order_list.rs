@@ -28,7 +28,7 @@ pub(crate) enum OrderListStep {
     NotOfList,
     /// More has to come.
     Waiting,
-    Done(ReportKind),
+    Done(Box<ReportKind>),
 }
 
 impl OpenOrderList {
@@ -45,7 +45,7 @@ impl OpenOrderList {
         match message.msg_type() {
             b"8" => self.on_order(translator, message),
             b"3" | b"j" if message.text(372) == Some("AF") => match self.0.take() {
-                Some(_) => OrderListStep::Done(failed(message.text(58).unwrap_or("rejected"))),
+                Some(_) => OrderListStep::Done(failed(message.text(58).unwrap_or("rejected")).into()),
                 None => OrderListStep::NotOfList,
             },
             _ => OrderListStep::NotOfList,
@@ -73,10 +73,10 @@ impl OpenOrderList {
             return OrderListStep::Waiting;
         }
         match self.0.take() {
-            Some(AskedList { spoilt: Some(reason), .. }) => OrderListStep::Done(failed(&reason)),
+            Some(AskedList { spoilt: Some(reason), .. }) => OrderListStep::Done(failed(&reason).into()),
             Some(AskedList { as_of, orders, .. }) => {
                 let page = OpenOrdersPage { as_of, dead_after: None, page: 0, last: true, orders };
-                OrderListStep::Done(ReportKind::OpenOrders(page))
+                OrderListStep::Done(ReportKind::OpenOrders(page).into())
             }
             None => OrderListStep::NotOfList,
         }

@@ -1,7 +1,7 @@
 //! Trade capture: executions (AE) that answer a question, of one order or of the account since an instant.
 
 use domain::report::VenueFill;
-use domain::{OrderId, Price, Quantity, Timestamp};
+use domain::{OrderId, Price, Quantity, Text, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
 use crate::account::open_captures::{CAPTURE_PREFIX, CaptureStep};
@@ -69,15 +69,19 @@ impl FixTranslator {
         ours.map(|id| self.captured_fill(id.order, message)).collect()
     }
 
+    pub(crate) fn captured_exec_id(&self, message: &FixMessage<'_>) -> Option<Text> {
+        let exec_id = message.text(self.dialect.executions.exec_id_tag).filter(|id| !id.is_empty())?;
+        Some(self.scoped(message, exec_id)?.as_ref().into())
+    }
+
     fn captured_fill(&self, order: OrderId, message: &FixMessage<'_>) -> Result<VenueFill, String> {
         let missing = |name: &str| format!("an execution without {name}");
-        let exec_id = message.text(self.dialect.executions.exec_id_tag).filter(|id| !id.is_empty());
-        let exec_id = exec_id.and_then(|id| self.scoped(message, id)).ok_or_else(|| missing("its id"))?;
+        let exec_id = self.captured_exec_id(message).ok_or_else(|| missing("its id"))?;
         let quantity = decimal(message, 32)?.map(Quantity).filter(|quantity| quantity.is_positive());
         let (fee, charges) = self.charges(message);
         Ok(VenueFill {
             order,
-            exec_id: exec_id.as_ref().into(),
+            exec_id,
             quantity: quantity.ok_or_else(|| missing("LastQty (32)"))?,
             price: decimal(message, 31)?.map(Price).ok_or_else(|| missing("LastPx (31)"))?,
             at: message.time(60).map(|time| Timestamp(time.nanos())),

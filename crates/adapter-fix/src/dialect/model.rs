@@ -330,12 +330,18 @@ pub struct RecoveryRules {
     pub orders: OrderQuery,
     /// Executions are asked for by a Trade Capture Report Request (AD).
     pub trades: bool,
+    /// Where executions are missing and the venue cannot tell them, they are inferred from the status of their order.
+    pub infers_fills: bool,
     /// Positions are asked for by a Request for Positions (AN).
     pub positions: bool,
     /// After a log-on all orders are asked for (AF), and their executions.
     pub snapshot: bool,
     /// While the session is up all open orders are asked for (AF).
     pub open_orders: bool,
+    /// While the session is up executions are asked for (AD), from the last one on.
+    pub fills: bool,
+    /// The field that says how many of them one answer has at most, the oldest.
+    pub fills_limit_tag: Option<Tag>,
     /// The field that asks a mass status (AF) for orders that have ended too.
     pub ended_orders_tag: Option<Tag>,
     /// How long after sending a request can still take effect.

@@ -34,6 +34,8 @@ const RECOVERY_KEYS: &[&str] = &[
     "positions",
     "snapshot",
     "openOrders",
+    "fills",
+    "fillsLimitTag",
     "endedOrdersTag",
     "requestLifeSeconds",
     "readLagMillis",
@@ -402,13 +404,18 @@ fn recovery(
         ("adapter", OrderQuery::Adapter),
         ("none", OrderQuery::None),
     ];
+    let ways = [("none", (false, false)), ("capture", (true, false)), ("inferred", (false, true))];
+    let (trades, infers_fills) = section.choice("trades", &ways, problems).unwrap_or_default();
     let rules = RecoveryRules {
         resend: section.flag("resend", !session.reset_on_logon, problems),
         orders: section.choice("orders", &queries, problems).unwrap_or(OrderQuery::None),
-        trades: section.choice("trades", &[("none", false), ("capture", true)], problems).unwrap_or(false),
+        trades,
+        infers_fills,
         positions: section.choice("positions", &[("none", false), ("request", true)], problems).unwrap_or(false),
         snapshot: section.flag("snapshot", false, problems),
         open_orders: section.flag("openOrders", false, problems),
+        fills: section.flag("fills", false, problems),
+        fills_limit_tag: section.whole("fillsLimitTag", 1..=TAG_MAX, problems),
         ended_orders_tag: section.whole("endedOrdersTag", 1..=TAG_MAX, problems),
         request_life_seconds: section.whole("requestLifeSeconds", 1..=86_400, problems),
         read_lag_millis: section.whole("readLagMillis", 0..=600_000, problems).unwrap_or(0),
@@ -449,7 +456,14 @@ fn check_account_questions(
             problems,
         );
     }
-    if rules.trades && matches!(rules.orders, OrderQuery::Adapter | OrderQuery::None) {
+    if rules.fills && !rules.trades {
+        section.refuse::<()>("fills", "executions are listed by AD: trades = \"capture\" is needed", problems);
+    }
+    if rules.fills_limit_tag.is_some() && !rules.fills {
+        section.refuse::<()>("fillsLimitTag", "no executions are listed: fills = true is needed", problems);
+    }
+    let needs_answers = rules.trades || rules.infers_fills;
+    if needs_answers && matches!(rules.orders, OrderQuery::Adapter | OrderQuery::None) {
         section.refuse::<()>(
             "trades",
             "executions are part of the answer about an order: orders is status or mass-status",

@@ -12,7 +12,7 @@ const AHEAD_SECONDS_MAX: i64 = 3_600;
 
 /// MDEntryType (269); other types are not needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryType {
+pub(crate) enum EntryType {
     Bid,
     Offer,
     Trade,
@@ -20,7 +20,7 @@ pub enum EntryType {
 
 /// MDUpdateAction (279).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryAction {
+pub(crate) enum EntryAction {
     New,
     Change,
     Delete,
@@ -28,7 +28,7 @@ pub enum EntryAction {
 
 /// One entry. Which fields it has depends on its action: a deletion may have its id alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarketEntry {
+pub(crate) struct MarketEntry {
     pub action: EntryAction,
     /// Absent where the entry has none, or one that is not needed.
     pub entry_type: Option<EntryType>,
@@ -53,10 +53,10 @@ pub struct MarketEntry {
 
 /// An entry of which nothing can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadEntry(pub String);
+pub(crate) struct BadEntry(pub String);
 
 /// The entries of a message. In W each begins with its type, in X with its action.
-pub fn entries_of(message: &FixMessage<'_>) -> Result<Vec<MarketEntry>, BadEntry> {
+pub(crate) fn entries_of(message: &FixMessage<'_>) -> Result<Vec<MarketEntry>, BadEntry> {
     let is_refresh = message.msg_type() == b"X";
     let begins = if is_refresh { UPDATE_ACTION } else { ENTRY_TYPE };
     let sent = message.time(52);

@@ -9,7 +9,7 @@ use domain::{BookLevel, Decimal, Price, Quantity};
 use super::entries::{EntryAction, EntryType, MarketEntry};
 
 /// Entries with an id that a book may have; a venue that sends more is not followed.
-pub const NAMED_ENTRIES_MAX: usize = 100_000;
+pub(crate) const NAMED_ENTRIES_MAX: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BookSide {
@@ -25,7 +25,7 @@ struct NamedEntry {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct EntryBook {
+pub(crate) struct EntryBook {
     named: HashMap<String, NamedEntry>,
     bids: BTreeMap<Decimal, Decimal>,
     asks: BTreeMap<Decimal, Decimal>,
@@ -33,7 +33,7 @@ pub struct EntryBook {
 
 /// Why a book cannot be continued.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BookGap {
+pub(crate) enum BookGap {
     /// An entry was changed or deleted that never came.
     UnknownEntry(String),
     Incomplete(&'static str),
@@ -46,14 +46,14 @@ pub enum BookGap {
 
 impl EntryBook {
     /// All entries at once; trades are not part of a book.
-    pub fn from_entries(entries: &[&MarketEntry]) -> Result<Self, BookGap> {
+    pub(crate) fn from_entries(entries: &[&MarketEntry]) -> Result<Self, BookGap> {
         let mut book = Self::default();
         book.apply(entries)?;
         Ok(book)
     }
 
     /// The entries of one message, in its order. After an error the book is of no use.
-    pub fn apply(&mut self, entries: &[&MarketEntry]) -> Result<(), BookGap> {
+    pub(crate) fn apply(&mut self, entries: &[&MarketEntry]) -> Result<(), BookGap> {
         entries.iter().try_for_each(|entry| self.apply_entry(entry))?;
         match (self.bids.last_key_value(), self.asks.first_key_value()) {
             (Some((bid, _)), Some((ask, _))) if bid >= ask => Err(BookGap::Crossed { bid: *bid, ask: *ask }),
@@ -62,12 +62,12 @@ impl EntryBook {
     }
 
     /// Best first.
-    pub fn bids(&self, levels: usize) -> Vec<BookLevel> {
+    pub(crate) fn bids(&self, levels: usize) -> Vec<BookLevel> {
         self.bids.iter().rev().take(levels).map(level).collect()
     }
 
     /// Best first.
-    pub fn asks(&self, levels: usize) -> Vec<BookLevel> {
+    pub(crate) fn asks(&self, levels: usize) -> Vec<BookLevel> {
         self.asks.iter().take(levels).map(level).collect()
     }
 

@@ -13,9 +13,9 @@ use super::entry_book::EntryBook;
 use crate::dialect::{BookUpdates, MarketDataRules};
 
 /// Levels of a side that are published.
-pub const PUBLISHED_LEVELS: usize = 20;
+pub(crate) const PUBLISHED_LEVELS: usize = 20;
 /// Trades of a security that are remembered, so that one that comes again is not told again.
-pub const KNOWN_TRADES_MAX: usize = 256;
+pub(crate) const KNOWN_TRADES_MAX: usize = 256;
 /// A book that was discarded so often within one subscription of the host is not asked for again.
 pub const RESTARTS_MAX: u32 = 100;
 /// After so many changes without a contradiction the restarts are forgotten.

@@ -10,14 +10,14 @@ use fix::{FixMessage, OutgoingMessage};
 use crate::dialect::SecurityListRules;
 
 /// Securities of one list; a venue that sends more is not followed.
-pub const LISTED_MAX: usize = 100_000;
+pub(crate) const LISTED_MAX: usize = 100_000;
 /// Where a row of the list begins.
 const SYMBOL: Tag = 55;
 const NO_RELATED_SYM: Tag = 146;
 
 /// A security as the venue lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecurityListRow {
+pub(crate) struct SecurityListRow {
     pub symbol: Text,
     /// What is bought and sold, where the venue tells.
     pub base: Option<Text>,
@@ -28,7 +28,7 @@ pub struct SecurityListRow {
 
 /// Asks for the list and collects it; pure.
 #[derive(Debug)]
-pub struct SecurityList {
+pub(crate) struct SecurityList {
     rules: SecurityListRules,
     begun_seconds: i64,
     number: u64,
@@ -40,7 +40,7 @@ pub struct SecurityList {
 
 /// What a message of the venue means for the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SecurityListStep {
+pub(crate) enum SecurityListStep {
     /// It is not about the list, or more of it must come.
     Nothing,
     /// The list is whole, or a status has changed.
@@ -49,12 +49,12 @@ pub enum SecurityListStep {
 }
 
 impl SecurityList {
-    pub fn new(rules: SecurityListRules, begun_seconds: i64) -> Self {
+    pub(crate) fn new(rules: SecurityListRules, begun_seconds: i64) -> Self {
         Self { rules, begun_seconds, number: 0, rows: None, listed: None }
     }
 
     /// All securities; an older question counts no more.
-    pub fn request(&mut self) -> OutgoingMessage {
+    pub(crate) fn request(&mut self) -> OutgoingMessage {
         self.number += 1;
         self.rows = Some(Vec::new());
         let mut message = OutgoingMessage::new("x");
@@ -73,21 +73,21 @@ impl SecurityList {
     }
 
     /// Whether the first list is asked for and has not come.
-    pub fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         self.rows.is_some() && self.listed.is_none()
     }
 
     /// What is listed under a symbol; nothing before the first whole list.
-    pub fn listing(&self, symbol: &str) -> Option<VenueListing> {
+    pub(crate) fn listing(&self, symbol: &str) -> Option<VenueListing> {
         let unlisted = || VenueListing::new(ListingStatus::Unlisted);
         Some(self.listed.as_ref()?.get(symbol).map_or_else(unlisted, |security| security.listing))
     }
 
-    pub fn securities(&self) -> impl Iterator<Item = &SecurityListRow> {
+    pub(crate) fn securities(&self) -> impl Iterator<Item = &SecurityListRow> {
         self.listed.iter().flat_map(BTreeMap::values)
     }
 
-    pub fn on_message(&mut self, message: &FixMessage<'_>) -> SecurityListStep {
+    pub(crate) fn on_message(&mut self, message: &FixMessage<'_>) -> SecurityListStep {
         match message.msg_type() {
             b"y" => self.on_list(message),
             b"f" => self.on_status(message),

@@ -10,7 +10,7 @@ use crate::dialect::SecurityStatusRules;
 
 /// Asks for the status of securities and keeps what is told; pure.
 #[derive(Debug)]
-pub struct SecurityStatuses {
+pub(crate) struct SecurityStatuses {
     rules: SecurityStatusRules,
     begun_seconds: i64,
     number: u64,
@@ -19,12 +19,12 @@ pub struct SecurityStatuses {
 }
 
 impl SecurityStatuses {
-    pub fn new(rules: SecurityStatusRules, begun_seconds: i64) -> Self {
+    pub(crate) fn new(rules: SecurityStatusRules, begun_seconds: i64) -> Self {
         Self { rules, begun_seconds, number: 0, known: BTreeMap::new() }
     }
 
     /// Now and whenever it changes.
-    pub fn request(&mut self, symbol: &str) -> OutgoingMessage {
+    pub(crate) fn request(&mut self, symbol: &str) -> OutgoingMessage {
         self.number += 1;
         let mut message = OutgoingMessage::new("e");
         let id = format!("S{:x}-{}", self.begun_seconds, self.number);
@@ -33,12 +33,12 @@ impl SecurityStatuses {
     }
 
     /// What was told on an earlier connection may have changed since.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.known.clear();
     }
 
     /// Whether a Security Status (f) changes something. A code that the dialect does not know says nothing of orders.
-    pub fn on_status(&mut self, message: &FixMessage<'_>) -> bool {
+    pub(crate) fn on_status(&mut self, message: &FixMessage<'_>) -> bool {
         let code = message.text(326);
         let status = self.rules.codes.iter().find(|(known, _)| Some(known.as_str()) == code).map(|(_, status)| *status);
         let (Some(symbol), Some(status)) = (message.text(55), status) else { return false };
@@ -46,7 +46,7 @@ impl SecurityStatuses {
     }
 
     /// A listing with its status. What the venue does not list it does not trade, whatever the status.
-    pub fn applied(&self, symbol: &str, listed: Option<VenueListing>) -> Option<VenueListing> {
+    pub(crate) fn applied(&self, symbol: &str, listed: Option<VenueListing>) -> Option<VenueListing> {
         let Some(status) = self.known.get(symbol).copied() else { return listed };
         match listed {
             None => Some(VenueListing::new(status)),

@@ -63,7 +63,7 @@ fn ask(mut session: SideSession, mut list: SecurityList, clock: &AdapterClock) -
             match event {
                 SideSessionEvent::Up => drop(session.send(list.request())),
                 SideSessionEvent::Down(reason) => problem = reason,
-                SideSessionEvent::Skipped => {}
+                SideSessionEvent::Skipped | SideSessionEvent::Reset { .. } => {}
                 SideSessionEvent::Message(frame) => answer = answer.or(step(&mut list, &frame)),
             }
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 pub(crate) mod logon_fields;
+mod lost_reports;
 pub(crate) mod number_store;
 pub(crate) mod request_rate;
 pub(crate) mod session;

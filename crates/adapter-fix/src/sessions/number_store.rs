@@ -10,11 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapters::{NO_LEASE, SendLease};
-use fix::{MessageStore, MessageVisitor, SeqNum, StoreError, Traffic, UtcTimestamp};
+use domain::PlantedBug;
+use fix::{MessageStore, MessageVisitor, SEQ_NUM_MAX, SeqNum, StoreError, Traffic, UtcTimestamp};
 use fix_net::DurableStore;
 
 /// The file is written anew when it has so many lines.
 const LINES_MAX: usize = 100_000;
+/// In place of the incoming number until the journal has it that the venue has begun anew: whatever number the venue has after a crash is
+/// lower, so that the reset is noticed again.
+const RESET_UNCONFIRMED: SeqNum = SEQ_NUM_MAX;
 const SEPARATOR: u8 = 1;
 /// The beginning of MsgType (35) in a message.
 const MSG_TYPE: &[u8] = b"\x0135=";
@@ -31,6 +35,10 @@ struct NumberStore {
     created: UtcTimestamp,
     outgoing: SeqNum,
     incoming: SeqNum,
+    /// How often incoming numbers have begun anew since the start.
+    sequence: u64,
+    /// Whether the journal may not have it yet that the venue has begun anew.
+    is_reset_unconfirmed: bool,
     /// Everything below it was passed to the adapter.
     passed: SeqNum,
     /// The incoming number on disk.
@@ -64,6 +72,8 @@ impl SharedNumbers {
             created,
             outgoing,
             incoming,
+            sequence: 0,
+            is_reset_unconfirmed: false,
             passed: incoming,
             confirmed: incoming,
             lease: None,
@@ -83,31 +93,36 @@ impl SharedNumbers {
     pub(crate) fn note_passed(&self) {
         let mut store = self.lock();
         store.passed = store.incoming;
+        if PlantedBug::ConfirmUndelivered.is_planted() {
+            store.confirmed = store.passed;
+            // Written with the next numbers otherwise.
+            let _ = store.save();
+        }
     }
 
     /// Numbers that were passed on and are not on disk.
     pub(crate) fn unconfirmed(&self) -> Option<PassedNumbers> {
         let store = self.lock();
-        (store.passed > store.confirmed).then_some(PassedNumbers { created: store.created, next: store.passed })
+        (store.passed > store.confirmed).then_some(PassedNumbers { sequence: store.sequence, next: store.passed })
     }
 
     /// The journal has everything below; numbers from before a reset say nothing.
     pub(crate) fn confirm_incoming(&self, passed: PassedNumbers) -> io::Result<()> {
         let mut store = self.lock();
-        if passed.created != store.created || passed.next <= store.confirmed || passed.next > store.incoming {
+        if passed.sequence != store.sequence || passed.next <= store.confirmed || passed.next > store.incoming {
             return Ok(());
         }
-        store.confirmed = passed.next;
+        (store.confirmed, store.is_reset_unconfirmed) = (passed.next, false);
         store.save()
     }
 
     /// Nothing that was received needs to come again.
     pub(crate) fn confirm_all(&self) -> io::Result<()> {
         let mut store = self.lock();
-        if store.confirmed == store.incoming {
+        if store.confirmed == store.incoming && !store.is_reset_unconfirmed {
             return Ok(());
         }
-        store.confirmed = store.incoming;
+        (store.confirmed, store.is_reset_unconfirmed) = (store.incoming, false);
         store.save()
     }
 
@@ -119,7 +134,7 @@ impl SharedNumbers {
 /// Incoming numbers of one sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PassedNumbers {
-    created: UtcTimestamp,
+    sequence: u64,
     /// The first that was not passed on.
     next: SeqNum,
 }
@@ -145,8 +160,22 @@ impl NumberStore {
         }
     }
 
+    /// The venue has begun anew with this number.
+    fn follow_reset(&mut self, next: SeqNum) -> io::Result<()> {
+        self.is_reset_unconfirmed = true;
+        self.begin_incoming(next);
+        self.save()
+    }
+
+    /// What was passed on under earlier numbers confirms nothing of these.
+    fn begin_incoming(&mut self, next: SeqNum) {
+        self.sequence += 1;
+        (self.incoming, self.passed, self.confirmed) = (next, next, next);
+    }
+
     fn save(&mut self) -> io::Result<()> {
-        let line = format!("{} {} {}\n", self.created.nanos(), self.outgoing, self.confirmed);
+        let incoming = if self.is_reset_unconfirmed { RESET_UNCONFIRMED } else { self.confirmed };
+        let line = format!("{} {} {incoming}\n", self.created.nanos(), self.outgoing);
         self.is_behind = false;
         if self.lines >= LINES_MAX {
             return self.rewrite(&line);
@@ -211,8 +240,14 @@ impl MessageStore for SharedNumbers {
     }
 
     fn set_next_incoming(&mut self, next: SeqNum, _: Traffic) -> Result<(), StoreError> {
-        self.lock().incoming = next;
-        Ok(())
+        let mut store = self.lock();
+        match next < store.incoming {
+            true => store.follow_reset(next).map_err(|error| failed(&error)),
+            false => {
+                store.incoming = next;
+                Ok(())
+            }
+        }
     }
 
     fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
@@ -229,7 +264,7 @@ impl MessageStore for SharedNumbers {
     fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         let mut store = self.lock();
         (store.created, store.outgoing) = (now, 1);
-        (store.incoming, store.passed, store.confirmed) = (1, 1, 1);
+        store.begin_incoming(1);
         store.save().map_err(|error| failed(&error))
     }
 
@@ -314,6 +349,25 @@ mod tests {
         let refused = Err(StoreError(NO_LEASE.to_owned()));
         assert_eq!(["D", "G", "F"].map(|kind| leaves(2, kind)), [refused.clone(), refused.clone(), refused]);
         assert_eq!(["H", "DX", "0"].map(|kind| leaves(3, kind)), [Ok(()), Ok(()), Ok(())]);
+    }
+
+    #[test]
+    fn a_reset_of_the_venue_is_noticed_again_after_a_crash_unless_the_journal_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX-MAIN.numbers");
+        std::fs::write(&path, "5 3 70\n").unwrap();
+        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
+        store.set_next_incoming(80, Traffic::Application).unwrap();
+        store.note_passed();
+        let before = store.unconfirmed().unwrap();
+        store.set_next_incoming(1, Traffic::Session).unwrap();
+        store.set_next_incoming(90, Traffic::Application).unwrap();
+        store.note_passed();
+        store.confirm_incoming(before).unwrap();
+        let last = || std::fs::read_to_string(&path).unwrap().lines().last().unwrap().to_owned();
+        assert_eq!(last(), format!("5 3 {SEQ_NUM_MAX}"), "what came before the reset confirms nothing");
+        store.confirm_incoming(store.unconfirmed().unwrap()).unwrap();
+        assert_eq!(last(), "5 3 90");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session_runtime::SessionRuntime;
 
 /// Messages of the venue that wait for the engine; beyond it nothing more is read.
-pub const INBOUND_MESSAGES_MAX: usize = 8_192;
+pub(crate) const INBOUND_MESSAGES_MAX: usize = 8_192;
 /// How long the end of a session waits for the venue's answer to our Logout.
 const LOGOUT_WAIT: Duration = Duration::from_secs(3);
 /// The task does not connect again by itself: the adapter begins a new session.
@@ -36,6 +36,11 @@ pub(crate) enum Inbound {
     Message(Vec<u8>),
     /// The venue goes on with a later number: what it sent in between since the log-on does not come.
     Skipped,
+    /// The venue has begun its numbers anew with this log-on: what it sent before and we lack does not come.
+    Reset {
+        expected: SeqNum,
+        received: SeqNum,
+    },
     /// A request left with that number.
     Sent {
         number: SeqNum,
@@ -157,6 +162,8 @@ fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSet
         // A request that the venue missed is never sent again.
         persist_messages: false,
         send_next_expected: false,
+        // A venue that has begun anew would otherwise refuse to be followed until its numbers have caught up.
+        follows_reset: true,
         send_last_processed: false,
         fraction_digits: dialect.session.time_digits,
         test_request_id: "TEST".to_owned(),
@@ -288,6 +295,10 @@ impl Application for VenueApplication {
         if self.logon_number.is_some_and(|logon| next > logon + 1) {
             self.pass(Inbound::Skipped);
         }
+    }
+
+    fn on_numbers_reset(&mut self, expected: SeqNum, received: SeqNum) {
+        self.pass(Inbound::Reset { expected, received });
     }
 
     fn is_ready(&self) -> bool {

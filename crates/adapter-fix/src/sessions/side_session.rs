@@ -3,7 +3,7 @@
 use adapter_kit::reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
 use crossbeam_channel::Sender;
 use domain::Timestamp;
-use fix::OutgoingMessage;
+use fix::{OutgoingMessage, SeqNum};
 
 use crate::dialect::Dialect;
 use crate::sessions::number_store::SharedNumbers;
@@ -32,6 +32,11 @@ pub(crate) enum SideSessionEvent {
     Message(Vec<u8>),
     /// The venue goes on with a later number.
     Skipped,
+    /// The venue has begun its numbers anew.
+    Reset {
+        expected: SeqNum,
+        received: SeqNum,
+    },
 }
 
 pub(crate) struct SideSession {
@@ -115,6 +120,7 @@ impl SideSession {
             }
             Inbound::Message(frame) => Some(SideSessionEvent::Message(frame)),
             Inbound::Skipped => Some(SideSessionEvent::Skipped),
+            Inbound::Reset { expected, received } => Some(SideSessionEvent::Reset { expected, received }),
             Inbound::Lost(reason) => {
                 self.lose(runtime, at);
                 Some(SideSessionEvent::Down(reason))

@@ -13,6 +13,7 @@ mod stories;
 mod prices;
 mod binance;
 mod drop_copy;
+mod numbers_reset;
 mod securities;
 mod many_updates;
 mod client_certificates;

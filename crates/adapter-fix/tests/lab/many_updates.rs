@@ -115,5 +115,9 @@ fn the_book_is_that_of_the_venue_over_many_updates() {
         desk.book_after(least, |book| is_the_same(book, &lab.depth("BTCUSDT")));
         compared += 1;
     }
-    println!("{} updates, compared {compared} times", desk.books());
+    // A book that begins again equals the venue's too, so it is looked at that none did.
+    let reports = desk.reports(0);
+    let begun_again: Vec<_> = reports.iter().filter(|report| report.contains("prices lost")).collect();
+    assert!(begun_again.is_empty(), "the book began again {} times: {begun_again:?}", begun_again.len());
+    println!("{} updates, compared {compared} times, and the book never began again", desk.books());
 }

@@ -72,7 +72,7 @@ fn orders_live_and_end_over_fix_44() {
             2 accepted
             2 filled 0.01 @ 60000.01 (BTCUSDT-5)
         asked about
-            2 found: Live 0.01
+            2 found: Live 0.01, 0.01 filled @ 60000.01 in all
         an order that was never sent, asked about
             9 not found
         and cancelled
@@ -105,7 +105,7 @@ fn orders_live_and_end_over_fix_42() {
             2 accepted
             2 filled 0.01 @ 60000.01 (BTCUSDT-5)
         asked about
-            2 found: Live 0.01
+            2 found: Live 0.01, 0.01 filled @ 60000.01 in all
         an order that was never sent, asked about
             9 not found
         and cancelled

@@ -61,6 +61,11 @@ impl QuickfixProgram {
         self.run();
     }
 
+    #[allow(dead_code, reason = "only a scenario suspends it")]
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.as_ref().expect("it runs").id()
+    }
+
     fn run(&mut self) {
         let folder = self.folder.path();
         let settings = format!(

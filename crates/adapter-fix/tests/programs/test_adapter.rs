@@ -11,7 +11,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome};
 use bus::Catalogue;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{InquiryResult, ReportKind};
+use domain::report::{FilledTotal, FillsPage, InquiryResult, ReportKind, VenueFill};
 use domain::{AdapterName, Order, OrderBook, OrderKind, SecurityId, Side, TimeInForce, Timestamp};
 use tempfile::TempDir;
 
@@ -58,10 +58,15 @@ impl ReportSink for Reports {
             ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} unclear: {reason}"),
             ReportKind::Inquiry(answer) => match answer.result {
                 InquiryResult::Found(seen, _) => {
-                    format!("{} found: {:?} {}", answer.order, seen.state, seen.terms.quantity)
+                    let of =
+                        |total: &FilledTotal| format!(", {} filled @ {} in all", total.quantity, total.average_price);
+                    let filled = answer.filled.as_deref().map(of).unwrap_or_default();
+                    format!("{} found: {:?} {}{filled}", answer.order, seen.state, seen.terms.quantity)
                 }
                 InquiryResult::NotFound => format!("{} not found", answer.order),
             },
+            ReportKind::Fills(page) => fills_listed(&page),
+            ReportKind::ListingFailed { scope, reason } => format!("no list of {scope:?}: {reason}"),
             ReportKind::Line { line, up, .. } => format!("{} {}", line.name(), if up { "up" } else { "down" }),
             other => format!("{other:?}"),
         });
@@ -87,6 +92,14 @@ impl ReportSink for Reports {
     fn reports_durable(&self) -> u64 {
         self.3
     }
+}
+
+fn fills_listed(page: &FillsPage) -> String {
+    let fill = |fill: &VenueFill| format!("{} {} @ {} ({})", fill.order, fill.quantity, fill.price, fill.exec_id);
+    let fills: Vec<_> = page.fills.iter().map(fill).collect();
+    let from = page.from.as_deref().unwrap_or("the beginning");
+    let (end, next) = (if page.last { "last" } else { "more" }, page.next_cursor.as_deref().unwrap_or("none"));
+    format!("fills from {from}: {}; {end}, next {next}", fills.join(", "))
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -147,6 +160,18 @@ impl TestAdapter {
         self.connect_while(|| ());
     }
 
+    /// So many seconds later on its clock, which then stands still until the log-on, while the venue does its part.
+    pub(crate) fn connect_after(&mut self, seconds: i64, venue: impl FnOnce() + Send) {
+        self.ahead_seconds += seconds;
+        let (at, begun) = (self.at(), Instant::now());
+        std::thread::scope(|scope| {
+            scope.spawn(venue);
+            while let Err(lost) = self.adapter.connect(at) {
+                assert!(begun.elapsed() < WAIT_MAX, "no log-on: {lost}");
+            }
+        });
+    }
+
     /// Whether the first log-on fails.
     pub(crate) fn is_refused(&mut self) -> bool {
         self.adapter.connect(now()).is_err()
@@ -179,6 +204,10 @@ impl TestAdapter {
 
     pub(crate) fn inquire(&mut self, order: &Order) -> SendOutcome {
         self.adapter.inquire(now(), order)
+    }
+
+    pub(crate) fn list_fills(&mut self, cursor: Option<&str>) -> SendOutcome {
+        self.adapter.list_fills(now(), None, cursor.map(Into::into).as_ref())
     }
 
     pub(crate) fn deliver(&mut self) {
@@ -256,6 +285,11 @@ impl TestAdapter {
         waker.recv_timeout(WAIT_MAX).unwrap();
     }
 
+    /// As the host does it, whatever waits to be delivered.
+    pub(crate) fn disconnect(&mut self) {
+        self.adapter.disconnect(now());
+    }
+
     /// Until the session is lost; the adapter is disconnected then, as the host does it.
     pub(crate) fn lose(&mut self) {
         let begun = Instant::now();
@@ -263,7 +297,7 @@ impl TestAdapter {
             assert!(begun.elapsed() < WAIT_MAX, "the session was not lost");
             let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
         }
-        self.adapter.disconnect(now());
+        self.disconnect();
         assert_eq!(self.adapter.submit(now(), &order(99, Side::Buy)), SendOutcome::NotSent("not logged on".into()));
     }
 }

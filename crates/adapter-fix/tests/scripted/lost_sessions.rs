@@ -54,6 +54,82 @@ fn a_report_is_confirmed_when_the_journal_has_it_and_not_before() {
     assert_eq!(desk.confirmed(), number + 1);
 }
 
+/// 141=Y in the venue's Logon asks for a Logon of ours that begins anew, too.
+#[test]
+fn a_venue_that_asks_for_numbers_from_1_is_answered_and_what_it_reported_before_is_said_to_be_lost() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    desk.submit(&order(1, Side::Buy));
+    venue.expect("D");
+    venue.send("8", FILL);
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+    venue.hang_up();
+    desk.lose();
+
+    venue.next = 1;
+    desk.connect_while(|| {
+        let asked = venue.log_on_with("98=0|108=30|141=Y");
+        assert_eq!((asked[&34].as_str(), asked.get(&141)), ("3", None));
+        let answer = venue.expect("A");
+        assert_eq!((answer[&34].as_str(), answer[&141].as_str()), ("1", "Y"));
+    });
+    assert_eq!(desk.reports(1), ["ReportsLost"]);
+    // Both go on from there.
+    desk.submit(&order(2, Side::Buy));
+    assert_eq!(venue.expect("D")[&34], "2");
+    venue.send("8", "11=R7-2-0|37=V2|17=E1|150=0|39=0|38=100|14=0|151=100");
+    assert_eq!(desk.reports(1), ["2 accepted"]);
+}
+
+/// The next log-on has the number that is expected: it tells nothing of the reset.
+#[test]
+fn a_reset_that_was_not_told_before_its_session_ended_is_told_in_the_next_one() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    desk.submit(&order(1, Side::Buy));
+    venue.expect("D");
+    venue.send("8", FILL);
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+    venue.hang_up();
+    desk.lose();
+
+    venue.next = 1;
+    desk.connect_while(|| drop(venue.log_on()));
+    venue.hang_up();
+    desk.disconnect();
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(desk.reports(1), ["ReportsLost"]);
+}
+
+/// Executions that only the drop copy had may be lost, also of orders that have ended.
+#[test]
+fn a_drop_copy_that_begins_anew_has_lost_reports() {
+    let (mut venue, mut copies) = (ScriptedVenue::start(), ScriptedVenue::start());
+    let (folder, port) = (tempfile::tempdir().unwrap(), copies.address().port.to_string());
+    let settings = [("dropCopyPort", port.as_str())];
+    let mut desk = TestAdapter::open_with(&folder, "generic-44", &venue.address(), &settings);
+    desk.connect_while(|| {
+        drop(copies.log_on());
+        drop(venue.log_on());
+    });
+    while desk.reports(1).last().unwrap() != "PRIVATE up" {}
+    copies.send("8", FILL);
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+
+    copies.hang_up();
+    assert_eq!(desk.reports(1), ["PRIVATE down"]);
+    copies.next = 1;
+    // It connects again by itself.
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(copies.log_on()));
+        let mut told = desk.reports(2);
+        told.sort();
+        assert_eq!(told, ["PRIVATE up", "ReportsLost"]);
+    });
+}
+
 #[test]
 fn a_request_that_found_the_session_ended_is_reported_as_not_sent() {
     let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());

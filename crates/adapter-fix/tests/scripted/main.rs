@@ -8,6 +8,8 @@
 mod test_adapter;
 mod scripted_venue;
 
+mod fail_over;
+mod fill_lists;
 mod lost_messages;
 mod lost_sessions;
 mod security_status;

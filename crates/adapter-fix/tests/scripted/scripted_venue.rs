@@ -33,7 +33,10 @@ pub(crate) type Fields = BTreeMap<u32, String>;
 
 impl ScriptedVenue {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::listening(TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    pub(crate) fn listening(listener: TcpListener) -> Self {
         let port = listener.local_addr().unwrap().port();
         let (sender, accepted) = channel();
         // It ends with the test.
@@ -53,11 +56,15 @@ impl ScriptedVenue {
 
     /// Takes the next connection and answers its Logon, whose fields are returned.
     pub(crate) fn log_on(&mut self) -> Fields {
+        self.log_on_with("98=0|108=30")
+    }
+
+    pub(crate) fn log_on_with(&mut self, answer: &str) -> Fields {
         let stream = self.accepted.recv_timeout(WAIT_MAX).unwrap();
         stream.set_read_timeout(Some(WAIT_MAX)).unwrap();
         self.line = Some(VenueLine { stream, received: Vec::new() });
         let logon = self.expect("A");
-        self.send("A", "98=0|108=30");
+        self.send("A", answer);
         logon
     }
 

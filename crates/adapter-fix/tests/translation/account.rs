@@ -122,6 +122,7 @@ fn questions_about_the_account_as_messages() {
         adapter_fix::mass_status(&dialect, QUESTION, false),
         trade_capture(&dialect, &ids, QUESTION, CaptureScope::Order(known)),
         trade_capture(&dialect, &ids, QUESTION, CaptureScope::Since(at)),
+        trade_capture(&dialect, &ids, QUESTION, CaptureScope::Oldest(at, 1_000)),
         position_request(&dialect, QUESTION, "DESK", at),
     ];
     let lines: String = lines.iter().map(|message| shown(message) + "\n").collect();
@@ -130,6 +131,7 @@ fn questions_about_the_account_as_messages() {
         35=AF|584=Ma-3|585=7
         35=AD|11=R7-1-2|568=Ta-3|569=1|7005=Y
         35=AD|568=Ta-3|569=1|580=1|75=20261116|60=20261116-12:00:00.000|7005=Y
+        35=AD|568=Ta-3|569=1|580=1|75=20261116|60=20261116-12:00:00.000|7005=Y|7007=1000
         35=AN|1=DESK|60=20261116-12:00:00.000|581=1|710=Pa-3|715=20261116|724=0
     "#]]
     .assert_eq(&lines);

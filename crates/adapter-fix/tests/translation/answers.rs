@@ -52,6 +52,41 @@ fn a_status_answers_the_question_and_counts_only_where_no_execution_is_missing()
 }
 
 #[test]
+fn an_average_price_lets_the_engine_infer_what_is_missing_unless_the_dialect_or_a_drop_copy_speaks_against_it() {
+    let generic = SHIPPED_DIALECTS[0].1;
+    let without = generic.replace("trades = \"inferred\"", "trades = \"none\"");
+    let told: Vec<String> = [(generic, false), (&without, false), (generic, true)]
+        .into_iter()
+        .map(|(dialect, has_drop_copy)| {
+            let mut story = Story::of(Dialect::parse(dialect).unwrap());
+            story.translator = story.translator.with_drop_copy(has_drop_copy);
+            ask(&mut story, &Order { filled: 40.into(), ..order(1) });
+            story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=4|38=100|44=10.5|14=70|151=0|6=10.44");
+            story.told.lines().last().unwrap().trim().to_owned()
+        })
+        .collect();
+    let alarm = "ALARM order 1: the venue has filled 70, but only 40 were reported";
+    let found = "1 found as of 2026-11-16T12:00:00Z: Canceled, 100 @ 10.5 GTC, 70 filled @ 10.44 in all by 2026-11-16T12:00:00Z";
+    assert_eq!(told, [found, alarm, alarm]);
+}
+
+/// Some venues fill TransactTime (60) of a status with the time at which the order was entered.
+#[test]
+fn a_total_has_what_was_executed_until_the_venue_wrote_it() {
+    let until = |times: &str| {
+        let mut story = Story::new("generic-44");
+        ask(&mut story, &Order { filled: 40.into(), ..order(1) });
+        story.venue(&format!("8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=70|151=30|6=10.44{times}"));
+        story.told.trim_end().rsplit(' ').next().unwrap().to_owned()
+    };
+    // SendingTime (52) is noon.
+    assert_eq!(until(""), "2026-11-16T12:00:00Z");
+    assert_eq!(until("|60=20261116-09:30:00"), "2026-11-16T12:00:00Z");
+    assert_eq!(until("|60=20261116-12:00:05"), "2026-11-16T12:00:05Z");
+    assert_eq!(until("|43=Y|122=20261116-11:59:00|60=20261116-09:30:00"), "2026-11-16T11:59:00Z");
+}
+
+#[test]
 fn a_venue_that_has_less_filled_than_it_reported_is_an_alarm_when_it_says_so_again() {
     let mut story = Story::new("generic-44");
     let held = Order { filled: 40.into(), ..order(1) };

@@ -4,7 +4,7 @@ use adapter_fix::{
     Dialect, FixTranslator, InboundMeaning, OrderContext, RequestRefusal, SentRequest, cancel, new_order, replace,
 };
 use domain::order::OrderTerms;
-use domain::report::{InquiryResult, ReportKind, VenueFill};
+use domain::report::{FilledTotal, InquiryResult, ReportKind, VenueFill};
 use domain::{Order, OrderKind, TimeInForce, Timestamp, WireId};
 use fix::{FixDecoder, OutgoingMessage};
 
@@ -150,7 +150,17 @@ fn told(report: &ReportKind) -> String {
                 InquiryResult::Found(seen, fills) => {
                     let fill = |fill: &VenueFill| format!(", {} @ {} ({})", fill.quantity, fill.price, fill.exec_id);
                     let fills: String = fills.iter().map(fill).collect();
-                    format!("{} found as of {as_of}: {:?}, {}{fills}", answer.order, seen.state, terms(&seen.terms))
+                    let total = |total: &FilledTotal| {
+                        let by = total.at.map_or_else(String::new, |at| format!(" by {at}"));
+                        format!(", {} filled @ {} in all{by}", total.quantity, total.average_price)
+                    };
+                    let filled = answer.filled.as_deref().map(total).unwrap_or_default();
+                    format!(
+                        "{} found as of {as_of}: {:?}, {}{fills}{filled}",
+                        answer.order,
+                        seen.state,
+                        terms(&seen.terms)
+                    )
                 }
                 InquiryResult::NotFound => format!("{} not found as of {as_of}", answer.order),
             }

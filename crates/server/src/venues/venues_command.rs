@@ -58,7 +58,7 @@ fn row(venue: &ConfiguredVenue) -> [String; 5] {
         venue.adapter().to_string(),
         orders,
         venue.settings.text("account").unwrap_or("-").to_owned(),
-        venue.kind.proof().to_string(),
+        venue.kind.proof(&venue.settings).to_string(),
     ]
 }
 
@@ -77,15 +77,24 @@ mod tests {
             "venues.LOOK.type=binance-spot",
             "venues.LOOK.environment=live",
             "venues.LOOK.paper=true",
+            "venues.EXECUTOR.type=fix",
+            "venues.EXECUTOR.dialect=quickfix-executor",
+            "venues.EXECUTOR.environment=live",
+            "venues.EXECUTOR.exchange=RCM",
+            "venues.EXECUTOR.host=127.0.0.1",
+            "venues.EXECUTOR.port=5001",
+            "venues.EXECUTOR.senderCompId=RIALTO",
+            "venues.EXECUTOR.targetCompId=EXECUTOR",
         ];
         let set = set.iter().map(|text| (*text).to_owned()).collect();
         let config = Config::load(&Sources { set, ..Sources::default() }).unwrap();
         expect![[r#"
-            VENUE  ADAPTER            ORDERS     ACCOUNT      ADAPTER IS
-            ALPHA  SIMULATED-ALPHA    simulated  -            part of the server
-            BETA   SIMULATED-BETA     simulated  -            part of the server
-            THIRD  SIMULATED-THIRD    simulated  Zürich Desk  part of the server
-            LOOK   BINANCE-SPOT-LOOK  paper      -            proven against the lab, not yet against the venue
+            VENUE     ADAPTER            ORDERS     ACCOUNT      ADAPTER IS
+            ALPHA     SIMULATED-ALPHA    simulated  -            part of the server
+            BETA      SIMULATED-BETA     simulated  -            part of the server
+            THIRD     SIMULATED-THIRD    simulated  Zürich Desk  part of the server
+            LOOK      BINANCE-SPOT-LOOK  paper      -            proven against the lab, not yet against the venue
+            EXECUTOR  FIX-EXECUTOR       live       -            proven against a program with the venue's protocol, not yet against the venue
         "#]]
         .assert_eq(&list(&config));
     }

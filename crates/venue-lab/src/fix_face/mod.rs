@@ -123,7 +123,7 @@ fn start_sessions(
     folder: &Path,
     stop: &watch::Receiver<bool>,
 ) -> Result<StartedSessions, StorageError> {
-    let dictionary = Arc::new(config.version.dictionary());
+    let dictionary = config.version.dictionary();
     // A reject of this run has no number of one before.
     let rejects = Arc::new(AtomicU64::new(state.clock.micros().unsigned_abs()));
     let mut tasks = Vec::new();

@@ -1,5 +1,7 @@
 //! Versions of FIX that the faces speak.
 
+use std::sync::{Arc, LazyLock};
+
 use fix::Dictionary;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +26,13 @@ impl FixVersion {
         }
     }
 
-    pub(crate) fn dictionary(self) -> Dictionary {
+    /// Made once for all faces: to read its XML takes longer than all else that opens one.
+    pub(crate) fn dictionary(self) -> Arc<Dictionary> {
+        static FIX42: LazyLock<Arc<Dictionary>> = LazyLock::new(|| Arc::new(Dictionary::fix42()));
+        static FIX44: LazyLock<Arc<Dictionary>> = LazyLock::new(|| Arc::new(Dictionary::fix44()));
         match self {
-            Self::Fix42 => Dictionary::fix42(),
-            Self::Fix44 => Dictionary::fix44(),
+            Self::Fix42 => FIX42.clone(),
+            Self::Fix44 => FIX44.clone(),
         }
     }
 

@@ -188,7 +188,7 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     (
         "AdapterVO",
         "proof",
-        "What the adapter was proven against: LAB is not yet the VENUE itself; OWN_VENUE is part of the server",
+        "What the adapter was proven against: UNPROVEN nothing, PROGRAM one of others, LAB not yet the VENUE itself; OWN_VENUE is part of the server",
     ),
     (
         "AdapterVO",

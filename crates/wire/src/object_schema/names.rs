@@ -60,7 +60,7 @@ pub(crate) const SECURITY_TYPES: &[&str] =
     &["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
 pub(crate) const SESSION_STATES: &[&str] = &["DISCONNECTED", "CONNECTED", "LOGGED_ON", "SUBSCRIBED"];
 pub(crate) const ORDER_MODES: &[&str] = &["LIVE", "PAPER", "SIMULATED"];
-pub(crate) const VENUE_PROOFS: &[&str] = &["OWN_VENUE", "LAB", "VENUE"];
+pub(crate) const VENUE_PROOFS: &[&str] = &["OWN_VENUE", "UNPROVEN", "PROGRAM", "LAB", "VENUE"];
 pub(crate) const LEG_STATES: &[&str] = &["LIVE", "UNKNOWN", "ENDED"];
 pub(crate) const REPLACE_KINDS: &[&str] = &["IN_PLACE", "LOWER_QUANTITY_ONLY", "CANCEL_REPLACE", "NONE"];
 pub(crate) const OPEN_FOR: &[&str] = &["NOTHING", "REDUCE", "ORDERS"];

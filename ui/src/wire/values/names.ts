@@ -50,7 +50,7 @@ export const orderMode = oneOf('LIVE', 'PAPER', 'SIMULATED');
 export type OrderMode = Decoded<typeof orderMode>;
 
 /** What an adapter was proven against. */
-export const venueProof = oneOf('OWN_VENUE', 'LAB', 'VENUE');
+export const venueProof = oneOf('OWN_VENUE', 'UNPROVEN', 'PROGRAM', 'LAB', 'VENUE');
 export type VenueProof = Decoded<typeof venueProof>;
 
 /** What a venue can be sent now; `REDUCE` leaves cancels and orders that reduce a position. */

@@ -1,0 +1,175 @@
+//! Executions that are listed while the session is up (AD): from the last one on, in pages, and never half a list.
+
+use adapters::SendOutcome;
+use tempfile::TempDir;
+
+use crate::scripted_venue::{Fields, ScriptedVenue};
+use crate::test_adapter::TestAdapter;
+
+const NOON: &str = "20261116-12:00:00.000";
+const LATER: &str = "20261116-12:00:01.500";
+/// Behind E2 and E3, which happened at the same instant.
+const CURSOR: &str = "1794830401500000000 E2 E3";
+
+/// The dialect of another Rialto, which asks for no snapshot after a log-on.
+fn dialect(folder: &TempDir) -> &'static str {
+    let text = include_str!("../../dialects/rialto.toml").replacen("snapshot = true", "snapshot = false", 1);
+    let file = folder.path().join("lists.toml");
+    std::fs::write(&file, text).unwrap();
+    // The settings of an adapter are those of a program.
+    Box::leak(file.display().to_string().into_boxed_str())
+}
+
+fn connected() -> (ScriptedVenue, TempDir, TestAdapter) {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, dialect(&folder), &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    (venue, folder, desk)
+}
+
+fn asked(desk: &mut TestAdapter, venue: &mut ScriptedVenue, cursor: Option<&str>) -> Fields {
+    assert_eq!(desk.list_fills(cursor), SendOutcome::Sent);
+    venue.expect("AD")
+}
+
+fn ack(venue: &mut ScriptedVenue, question: &Fields, total: usize) {
+    let status = if total == 0 { 1 } else { 0 };
+    venue.send("AQ", &format!("568={}|569=1|55=[N/A]|748={total}|749=0|750={status}", question[&568]));
+}
+
+/// An execution of ten, of order 1 unless it is of another client.
+fn execution(venue: &mut ScriptedVenue, question: &Fields, (id, at): (&str, &str), last: &str) {
+    let order = if id.starts_with('X') { "other" } else { "R7-1-0" };
+    let fields = format!(
+        "571={id}|568={}|912={last}|17={id}|150=F|570=Y|55=MSFT|32=10|31=10.5|75=20261116|60={at}|552=1|54=1|37=V1|11={order}",
+        question[&568]
+    );
+    venue.send("AE", &fields);
+}
+
+#[test]
+fn executions_are_listed_from_the_last_one_on() {
+    let (mut venue, _folder, mut desk) = connected();
+    let first = asked(&mut desk, &mut venue, None);
+    assert_eq!([569, 580, 7005, 7007].map(|tag| first[&tag].as_str()), ["1", "1", "Y", "1000"]);
+    ack(&mut venue, &first, 3);
+    execution(&mut venue, &first, ("E1", NOON), "N");
+    execution(&mut venue, &first, ("E2", LATER), "N");
+    execution(&mut venue, &first, ("E3", LATER), "Y");
+    let expected =
+        format!("fills from the beginning: 1 10 @ 10.5 (E1), 1 10 @ 10.5 (E2), 1 10 @ 10.5 (E3); last, next {CURSOR}");
+    assert_eq!(desk.reports(1), [expected]);
+
+    let next = asked(&mut desk, &mut venue, Some(CURSOR));
+    assert_eq!([75, 60].map(|tag| next[&tag].as_str()), ["20261116", LATER]);
+    ack(&mut venue, &next, 4);
+    execution(&mut venue, &next, ("E2", LATER), "N");
+    execution(&mut venue, &next, ("E3", LATER), "N");
+    execution(&mut venue, &next, ("E4", LATER), "N");
+    // It is not ours, and the next list begins behind it all the same.
+    execution(&mut venue, &next, ("X1", "20261116-12:00:02.000"), "Y");
+    let expected = format!("fills from {CURSOR}: 1 10 @ 10.5 (E4); last, next 1794830402000000000 X1");
+    assert_eq!(desk.reports(1), [expected]);
+
+    let nothing = asked(&mut desk, &mut venue, Some(CURSOR));
+    ack(&mut venue, &nothing, 0);
+    assert_eq!(desk.reports(1), [format!("fills from {CURSOR}: ; last, next {CURSOR}")]);
+}
+
+#[test]
+fn a_full_page_has_others_behind_it() {
+    let (mut venue, _folder, mut desk) = connected();
+    let question = asked(&mut desk, &mut venue, None);
+    ack(&mut venue, &question, 1_000);
+    for number in 1..=1_000 {
+        execution(&mut venue, &question, (&format!("E{number}"), NOON), if number == 1_000 { "Y" } else { "N" });
+    }
+    let page = desk.reports(1).remove(0);
+    assert!(page.contains("(E1000); more, next 1794830400000000000 E1 E2 "), "{page}");
+    assert!(page.ends_with(" E64"), "a cursor names no more than so many: {page}");
+}
+
+/// The half of a list that came counts for nothing, and what was executed is listed once.
+#[test]
+fn a_line_that_breaks_in_the_middle_of_a_list_loses_and_doubles_nothing() {
+    let (mut venue, _folder, mut desk) = connected();
+    let cut = asked(&mut desk, &mut venue, Some(CURSOR));
+    ack(&mut venue, &cut, 2);
+    execution(&mut venue, &cut, ("E4", "20261116-12:00:02.000"), "N");
+    venue.hang_up();
+    desk.lose();
+    assert_eq!(desk.list_fills(Some(CURSOR)), SendOutcome::NotSent("not logged on".into()));
+
+    desk.connect_while(|| drop(venue.log_on()));
+    let again = asked(&mut desk, &mut venue, Some(CURSOR));
+    assert_ne!(again[&568], cut[&568]);
+    // What the venue had still to send of the first answer.
+    execution(&mut venue, &cut, ("E5", "20261116-12:00:03.000"), "Y");
+    ack(&mut venue, &again, 2);
+    execution(&mut venue, &again, ("E4", "20261116-12:00:02.000"), "N");
+    execution(&mut venue, &again, ("E5", "20261116-12:00:03.000"), "Y");
+    let expected =
+        format!("fills from {CURSOR}: 1 10 @ 10.5 (E4), 1 10 @ 10.5 (E5); last, next 1794830403000000000 E5");
+    assert_eq!(desk.reports(1), [expected]);
+}
+
+/// The engine asks again after a while where no answer came; an answer to the first question is late then.
+#[test]
+fn the_answer_to_an_older_question_is_not_used() {
+    let (mut venue, _folder, mut desk) = connected();
+    let older = asked(&mut desk, &mut venue, None);
+    let newer = asked(&mut desk, &mut venue, Some(CURSOR));
+    ack(&mut venue, &older, 1);
+    execution(&mut venue, &older, ("E1", NOON), "Y");
+    ack(&mut venue, &newer, 0);
+    assert_eq!(desk.reports(1), [format!("fills from {CURSOR}: ; last, next {CURSOR}")]);
+}
+
+#[test]
+fn a_list_that_is_refused_or_cannot_be_read_is_none() {
+    let (mut venue, _folder, mut desk) = connected();
+    let question = asked(&mut desk, &mut venue, None);
+    let refusal = "569=1|55=[N/A]|749=99|750=2|58=too-many-orders: name one";
+    venue.send("AQ", &format!("568={}|{refusal}", question[&568]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): too-many-orders: name one"]);
+
+    let question = asked(&mut desk, &mut venue, None);
+    venue.send("j", &format!("45={}|372=AD|379={}|380=4|58=busy: ask again", question[&34], question[&568]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): busy: ask again"]);
+
+    let question = asked(&mut desk, &mut venue, None);
+    venue.send("3", &format!("45={}|371=7007|372=AD|373=2|58=Tag not defined", question[&34]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): Tag not defined"]);
+
+    let question = asked(&mut desk, &mut venue, None);
+    ack(&mut venue, &question, 1);
+    let fields = "912=Y|17=E1|570=Y|55=MSFT|32=10|31=10.5|75=20261116|552=1|54=1|37=V1|11=R7-1-0";
+    venue.send("AE", &format!("571=E1|568={}|{fields}", question[&568]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): the executions of the venue cannot be read"]);
+
+    for cursor in ["", "newest", "E1 E2"] {
+        let refused = SendOutcome::NotSent("the cursor is none of a list of fills".into());
+        assert_eq!(desk.list_fills(Some(cursor)), refused, "{cursor:?}");
+    }
+}
+
+#[test]
+fn a_venue_that_lists_no_executions_is_not_asked() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(desk.list_fills(None), SendOutcome::NotSent("the venue lists no fills".into()));
+}
+
+#[test]
+fn a_refusal_that_names_another_question_does_not_end_the_list() {
+    let (mut venue, _folder, mut desk) = connected();
+    let older = asked(&mut desk, &mut venue, None);
+    let newer = asked(&mut desk, &mut venue, Some(CURSOR));
+    let refused = |id: &str| format!("45=999|372=AD|379={id}|380=4|58=busy");
+    for id in [older[&568].as_str(), "POSITIONS-7", "T1-1"] {
+        venue.send("j", &refused(id));
+    }
+    ack(&mut venue, &newer, 0);
+    assert_eq!(desk.reports(1), [format!("fills from {CURSOR}: ; last, next {CURSOR}")]);
+}
