@@ -20,7 +20,8 @@ pub mod adapter;
 pub mod venue_type;
 
 pub use orders::{
-    client_id, executions, external_orders, fills_question, inquiry, leg_owners, order_mapping, order_picture,
+    client_id, executions, external_orders, fills_question, inquiry, leg_owners, order_lists, order_mapping,
+    order_picture,
 };
 pub use prices::{depth_book, market_mapping, price_feed};
 pub use symbols::{symbol_rules, symbol_table, traded_symbols};

@@ -1,17 +1,15 @@
 //! What the network brings: answers go to what asked for them, events to the orders and prices. The account in our words:
 //! balances as a statement, and movements that are no trades as entries.
 
+use adapter_kit::ClockSample;
 use adapter_kit::connection::RequestFailure;
-use adapter_kit::{ClockSample, RequestLane};
 use domain::report::{ListingScope, ReportKind, VenueBalance, VenueEntry, VenueStatement};
 use domain::{AccountId, Amount, EntryKind, OrderId, Timestamp};
 use serde::Deserialize;
 
 use super::state::BinanceAdapter;
-use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
+use super::waiting::{RequestPurpose, UnansweredRequest};
 use crate::network::NetworkEvent;
-use crate::orders::fills_question::note_owner;
-use crate::orders::inquiry::InquiryStep;
 use crate::orders::leg_owners::LegOwner;
 use crate::orders::order_picture::own_id;
 use crate::protocol::answers::account_answers::{AssetBalance, BinanceAccount};
@@ -77,6 +75,7 @@ impl BinanceAdapter {
                 }
             }
             RequestPurpose::Inquiry(order) => self.on_inquiry_answer(at, order, answer),
+            RequestPurpose::OrderList(symbol) => self.on_order_list(at, &symbol, answer),
             RequestPurpose::Statement(account, as_of) => self.on_statement(account, as_of, answer),
             RequestPurpose::OpenOrders(as_of) => self.on_open_orders(at, as_of, answer),
             RequestPurpose::Fills(security, as_of) => self.on_fills_answer(at, (security, as_of), answer),
@@ -147,7 +146,8 @@ impl BinanceAdapter {
     /// No request that changes an order: nothing is in doubt, and what matters is asked again.
     fn on_question_unanswered(&mut self, at: Timestamp, purpose: &RequestPurpose, reason: &str) {
         match purpose {
-            RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(order)),
+            RequestPurpose::Inquiry(order) => self.on_inquiry_unanswered(at, *order),
+            RequestPurpose::OrderList(symbol) => self.on_order_list_unanswered(at, symbol, reason),
             RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(symbol, at),
             RequestPurpose::OpenOrders(_) | RequestPurpose::Fills(..) => self.on_list_unanswered(purpose, reason),
             RequestPurpose::Statement(account, _) => self.fail_list(ListingScope::Statement(*account), reason),
@@ -181,27 +181,6 @@ impl BinanceAdapter {
         }
         let quote = self.symbols.quote_of(&event.symbol);
         self.tracker.on_execution(event, quote, &mut self.outbox.reports);
-    }
-
-    fn on_inquiry_answer(&mut self, at: Timestamp, order: OrderId, answer: &CallAnswer) {
-        let Some(mut inquiry) = self.inquiries.remove(&order) else { return };
-        match inquiry.on_answer(answer) {
-            InquiryStep::Ask(request) => {
-                let purpose = RequestPurpose::Inquiry(order);
-                match self.send(at, (RequestLane::Inquiry, RequestWay::Socket), purpose, request) {
-                    Ok(()) => drop(self.inquiries.insert(order, inquiry)),
-                    Err(reason) => tracing::warn!(%order, %reason, "an inquiry is not continued; it is made again"),
-                }
-            }
-            InquiryStep::Answer(told, legs) => {
-                if !inquiry.is_external() {
-                    self.tracker.on_picture(order, &legs);
-                }
-                legs.iter().for_each(|leg| note_owner(&mut self.order_memory(), leg));
-                self.outbox.report(ReportKind::Inquiry(told));
-            }
-            InquiryStep::GiveUp(reason) => tracing::warn!(%order, reason, "an inquiry has no answer; it is made again"),
-        }
     }
 
     fn on_statement(&mut self, account: AccountId, as_of: Timestamp, answer: &CallAnswer) {

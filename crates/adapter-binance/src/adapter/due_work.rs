@@ -27,6 +27,7 @@ impl BinanceAdapter {
         if let Some(order) = self.tracker.overdue(at) {
             self.lose(format!("the private stream told nothing about order {order}, which the venue had confirmed"));
         }
+        self.start_queued_inquiries(at);
         self.ask_for_books(at);
         self.renew_prices(at);
         self.look_after_silence(at);
@@ -103,6 +104,8 @@ impl BinanceAdapter {
             self.gate.on_no_answer(at, request.grant);
         }
         self.inquiries.clear();
+        self.queued_inquiries.clear();
+        self.order_lists.clear();
         self.fills_questions.clear();
     }
 }

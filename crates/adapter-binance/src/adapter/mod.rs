@@ -6,6 +6,7 @@ mod api_connection;
 mod api_line;
 mod due_work;
 mod external;
+mod inquiries;
 mod lists;
 mod log_on;
 mod prices;

@@ -15,7 +15,6 @@ use crate::market_streams::StreamCommand;
 use crate::network::{TaggedRequest, call_rest};
 use crate::order_tracker::{OrderRequestKind, Replacing, ReplacingBy};
 use crate::orders::client_id::{client_id, replace_cancel_id};
-use crate::orders::inquiry::Inquiry;
 use crate::orders::order_mapping::{ReplaceWay, replace_way, ticket_of};
 use crate::protocol::requests::{BinanceRequest, OrderReference, OrderTicket};
 use crate::symbols::symbol_rules::check_ticket;
@@ -192,27 +191,6 @@ impl BinanceAdapter {
             (ReplaceWay::Nothing, _) => Err("venue-replace: nothing would change".into()),
             (ReplaceWay::Unavailable, _) => Err("venue-replace: the symbol allows no replace".into()),
         }
-    }
-
-    /// One question at a time for an order: the answer of the first is as good.
-    pub(super) fn send_inquiry(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        if self.session.is_none() {
-            return SendOutcome::NotSent("not logged on".into());
-        }
-        if self.inquiries.contains_key(&order.id) {
-            return SendOutcome::Sent;
-        }
-        let Some(symbol) = self.symbols.symbol_of(order.security) else {
-            return SendOutcome::NotSent("venue-unlisted: the venue does not list the security".into());
-        };
-        let quote = self.symbols.quote_of(&symbol);
-        let (inquiry, first) = Inquiry::start(self.setup.instance, order, &symbol, quote, at);
-        let purpose = RequestPurpose::Inquiry(order.id);
-        let sent = self.send(at, (RequestLane::Inquiry, RequestWay::Socket), purpose, first);
-        if sent.is_ok() {
-            self.inquiries.insert(order.id, inquiry);
-        }
-        outcome(sent)
     }
 
     pub(super) fn send_statement_request(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {

@@ -45,6 +45,11 @@ impl OrderSession for BinanceAdapter {
         self.lease = Some(lease);
     }
 
+    /// Requests of any number of connections are taken in side by side, while their window lasts.
+    fn overlap_millis(&self) -> i64 {
+        self.life_millis().into()
+    }
+
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.log_on(at).map_err(|reason| SessionLost(reason.into()))
     }

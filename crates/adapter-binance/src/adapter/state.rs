@@ -13,7 +13,7 @@ use bus::Catalogue;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::MarketData;
 use domain::report::ReportKind;
-use domain::{AdapterName, ExchangeId, OrderId, SecurityId, Text, Timestamp};
+use domain::{AdapterName, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
@@ -29,6 +29,7 @@ use crate::orders::external_orders::ExternalOrders;
 use crate::orders::fills_question::FillsQuestion;
 use crate::orders::inquiry::Inquiry;
 use crate::orders::leg_owners::LegOwners;
+use crate::orders::order_lists::OrderLists;
 use crate::prices::price_feed::PriceFeed;
 use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::venue_enums::BinanceStpMode;
@@ -79,6 +80,10 @@ pub struct BinanceAdapter {
     pub(super) traded: TradedSymbols,
     pub(super) tracker: OrderTracker,
     pub(super) inquiries: BTreeMap<OrderId, Inquiry>,
+    /// Those that wait for their turn, with the instants of their questions.
+    pub(super) queued_inquiries: BTreeMap<OrderId, (Timestamp, Order)>,
+    /// For all of them.
+    pub(super) order_lists: OrderLists,
     pub(super) owners: LegOwners,
     pub(super) external: ExternalOrders,
     pub(super) first_log_on: FirstLogOn,
@@ -158,6 +163,8 @@ impl BinanceAdapter {
             feed: PriceFeed::new(setup.adapter.0.clone()),
             reconnect: ReconnectPolicy::new(rule, setup.instance),
             inquiries: BTreeMap::new(),
+            queued_inquiries: BTreeMap::new(),
+            order_lists: OrderLists::default(),
             owners: LegOwners::default(),
             external: ExternalOrders::default(),
             fills_questions: BTreeMap::new(),

@@ -20,6 +20,8 @@ pub(super) enum RequestPurpose {
     /// An earlier leg of this order is cancelled; its order is asked about again.
     CancelLeg(OrderId),
     Inquiry(OrderId),
+    /// The newest orders of a symbol, for all inquiries that want them.
+    OrderList(String),
     Statement(AccountId, Timestamp),
     /// The list of open orders, as of this instant.
     OpenOrders(Timestamp),

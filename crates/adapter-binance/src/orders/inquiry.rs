@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::orders::client_id::client_id;
 use crate::orders::external_orders::external_number;
+use crate::orders::order_lists::OrderList;
 use crate::orders::order_picture::{OrderPicture, own_id, picture, shown_terms};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::error_codes::ErrorMeaning;
@@ -25,6 +26,8 @@ pub const INQUIRY_IDS_MAX: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub enum InquiryStep {
     Ask(BinanceRequest),
+    /// The list of the symbol's orders is wanted: see [`Inquiry::on_list`].
+    List,
     Answer(InquiryAnswer, Vec<BinanceOrder>),
     /// No answer; it is asked again.
     GiveUp(String),
@@ -56,20 +59,14 @@ pub struct Inquiry {
 }
 
 impl Inquiry {
-    /// With its first request.
-    pub fn start(
-        instance: u64,
-        order: &Order,
-        symbol: &str,
-        quote: Currency,
-        as_of: Timestamp,
-    ) -> (Self, BinanceRequest) {
+    /// With its first step.
+    pub fn start(instance: u64, order: &Order, symbol: &str, quote: Currency, as_of: Timestamp) -> (Self, InquiryStep) {
         let external = external_of(order);
         let ids = match &external {
             Some((_, number)) => [OrderReference::Venue(*number)].into(),
             None => references(instance, order),
         };
-        let inquiry = Self {
+        let mut inquiry = Self {
             order: order.id,
             external,
             instance,
@@ -82,8 +79,21 @@ impl Inquiry {
             unlisted: VecDeque::new(),
             trades: Vec::new(),
         };
-        let first = inquiry.status_request().unwrap_or_else(|| BinanceRequest::all_orders(symbol));
+        let first = inquiry.status_or_list();
         (inquiry, first)
+    }
+
+    pub fn order(&self) -> OrderId {
+        self.order
+    }
+
+    pub fn symbol(&self) -> &str {
+        &self.symbol
+    }
+
+    /// When it began.
+    pub fn as_of(&self) -> Timestamp {
+        self.as_of
     }
 
     pub fn is_external(&self) -> bool {
@@ -93,19 +103,26 @@ impl Inquiry {
     pub fn on_answer(&mut self, answer: &CallAnswer) -> InquiryStep {
         match self.stage {
             InquiryStage::Status => self.on_status(answer),
-            InquiryStage::List => self.on_list(answer),
+            InquiryStage::List => InquiryStep::GiveUp("an answer that was not asked for".to_owned()),
             InquiryStage::Trades => self.on_trades(answer),
         }
     }
 
-    fn status_request(&self) -> Option<BinanceRequest> {
-        self.ids.front().map(|id| BinanceRequest::order_status(&self.symbol, id))
+    fn status_or_list(&mut self) -> InquiryStep {
+        match self.ids.front() {
+            Some(id) => InquiryStep::Ask(BinanceRequest::order_status(&self.symbol, id)),
+            None if self.legs.is_empty() => {
+                self.stage = InquiryStage::List;
+                InquiryStep::List
+            }
+            None => self.begin_trades(),
+        }
     }
 
     fn on_status(&mut self, answer: &CallAnswer) -> InquiryStep {
         match &answer.outcome {
             Ok(result) => match BinanceOrder::deserialize(result) {
-                Ok(leg) => self.add_leg(leg),
+                Ok(leg) => self.add_leg(&leg),
                 Err(reason) => return InquiryStep::GiveUp(reason.to_string()),
             },
             Err(error) if error.meaning == ErrorMeaning::NoSuchOrder => {}
@@ -113,14 +130,7 @@ impl Inquiry {
         }
         self.ids.pop_front();
         self.skip_found();
-        match self.status_request() {
-            Some(next) => InquiryStep::Ask(next),
-            None if self.legs.is_empty() => {
-                self.stage = InquiryStage::List;
-                InquiryStep::Ask(BinanceRequest::all_orders(&self.symbol))
-            }
-            None => self.begin_trades(),
-        }
+        self.status_or_list()
     }
 
     /// A leg that was found under its client id is not asked for again.
@@ -130,31 +140,30 @@ impl Inquiry {
         self.ids.retain(|id| !is_found(id));
     }
 
-    fn on_list(&mut self, answer: &CallAnswer) -> InquiryStep {
-        let orders: Vec<BinanceOrder> = match read(answer) {
-            Ok(orders) => orders,
-            Err(reason) => return InquiryStep::GiveUp(reason),
-        };
-        orders.into_iter().for_each(|leg| self.add_leg(leg));
+    /// The list was asked for when this had begun, or later.
+    pub fn on_list(&mut self, list: &OrderList) -> InquiryStep {
+        match &self.external {
+            Some((_, number)) => list.numbered(*number).for_each(|leg| add_once(&mut self.legs, leg)),
+            None => list.legs_of(self.order).for_each(|leg| add_once(&mut self.legs, leg)),
+        }
         if self.legs.is_empty() {
             return self.answered(InquiryResult::NotFound, None);
         }
         self.begin_trades()
     }
 
-    /// The same leg may be found under two ids, and ids of others are in the list.
-    fn add_leg(&mut self, leg: BinanceOrder) {
+    /// The same leg may be found under two ids.
+    fn add_leg(&mut self, leg: &BinanceOrder) {
         let is_meant = match &self.external {
             Some((_, number)) => leg.order_id.0 == *number,
             None => {
                 // Whoever cancels an order of ours elsewhere gives it another client id; its number stays.
                 let is_asked = self.ids.front() == Some(&OrderReference::Venue(leg.order_id.0));
-                let is_own = own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order);
-                is_own || is_asked && self.stage == InquiryStage::Status
+                is_asked || own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order)
             }
         };
-        if is_meant && self.legs.iter().all(|known| known.order_id != leg.order_id) {
-            self.legs.push(leg);
+        if is_meant {
+            add_once(&mut self.legs, leg);
         }
     }
 
@@ -210,8 +219,15 @@ impl Inquiry {
     }
 
     fn answered(&mut self, result: InquiryResult, other_legs: Option<Vec<VenueOrder>>) -> InquiryStep {
-        let answer = InquiryAnswer { order: self.order, as_of: self.as_of, dead_after: None, result, other_legs };
+        let answer =
+            InquiryAnswer { order: self.order, as_of: self.as_of, dead_after: None, result, other_legs, filled: None };
         InquiryStep::Answer(answer, std::mem::take(&mut self.legs))
+    }
+}
+
+fn add_once(legs: &mut Vec<BinanceOrder>, leg: &BinanceOrder) {
+    if legs.iter().all(|known| known.order_id != leg.order_id) {
+        legs.push(leg.clone());
     }
 }
 

@@ -7,4 +7,5 @@ pub mod order_picture;
 pub mod leg_owners;
 pub mod external_orders;
 pub mod fills_question;
+pub mod order_lists;
 pub mod inquiry;

@@ -1,6 +1,7 @@
 //! Rate limits over sockets: within the venue's own limits divided by twenty nothing is refused, and while the venue has told us to wait
 //! nothing is sent, after a restart neither.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write;
 use std::fs;
@@ -13,8 +14,8 @@ use adapter_binance::protocol::requests::BinanceRequest;
 use adapter_kit::recording::{RecordedEvent, RecordedMessage};
 use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome};
 use domain::command::MarketData;
-use domain::report::ReportKind;
-use domain::{AccountId, Order, SecurityId, Timestamp};
+use domain::report::{InquiryAnswer, InquiryResult, ReportKind};
+use domain::{AccountId, Order, OrderId, SecurityId, Timestamp};
 use tempfile::TempDir;
 
 use crate::harness::{LabPair, WAIT_MAX, adapter_for, terms};
@@ -165,6 +166,44 @@ fn within_a_twentieth_of_the_limits_the_venue_refuses_nothing() {
     assert!(held_back.iter().any(|reason| reason.starts_with("venue-rate:")), "the limits are wide: {held_back:?}");
     assert!(venue.sent() > 10, "hardly anything was asked");
     assert_eq!(venue.refusals(), 0, "the venue had to refuse");
+}
+
+/// Each costs the venue a status, and all of them one list. With a list each the limits would end after 200 of them.
+#[test]
+fn a_thousand_orders_that_never_arrived_are_asked_about_within_a_minute_s_limits() {
+    const ORDERS: usize = 1_000;
+    let mut venue = NarrowVenue::start(&[]);
+    venue.log_on();
+    let (at, mut answers) = (now(), NotFound(BTreeSet::new()));
+    let unlisted = Order { security: SecurityId(99), ..venue.order() };
+    for _ in 0..ORDERS {
+        let order = venue.order();
+        assert_eq!(venue.adapter.inquire(at, &order), SendOutcome::Sent);
+    }
+    // Of all that wait it would be the first.
+    let refused = SendOutcome::NotSent("venue-unlisted: the venue does not list the security".into());
+    assert_eq!(venue.adapter.inquire(at, &unlisted), refused);
+    let begun = Instant::now();
+    while answers.0.len() < ORDERS {
+        assert!(begun.elapsed() < WAIT_MAX, "{} of {ORDERS} are answered", answers.0.len());
+        venue.adapter.deliver(now(), &mut answers).unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+    let is_list = |event: &&RecordedEvent| matches!(event, RecordedEvent::Sent { text } if text.contains("allOrders"));
+    assert_eq!((venue.recorded().iter().filter(is_list).count(), venue.refusals()), (1, 0));
+}
+
+/// Orders that the venue does not have.
+struct NotFound(BTreeSet<OrderId>);
+
+impl ReportSink for NotFound {
+    fn on_report(&mut self, _: Option<Timestamp>, said: ReportKind) {
+        if let ReportKind::Inquiry(InquiryAnswer { order, result: InquiryResult::NotFound, .. }) = said {
+            assert!(self.0.insert(order), "{order} is answered twice");
+        }
+    }
+
+    fn on_market_data(&mut self, _: MarketData) {}
 }
 
 /// A new leader of a cluster has no file of the limits, and the one before it has used more than is assumed of a venue that has stated none.

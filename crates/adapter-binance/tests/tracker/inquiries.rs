@@ -1,6 +1,7 @@
 //! Questions about one order: every way through the venue's answers.
 
 use adapter_binance::inquiry::{Inquiry, InquiryStep};
+use adapter_binance::order_lists::OrderList;
 use adapter_binance::protocol::answers::CallAnswer;
 use adapter_binance::protocol::requests::BinanceRequest;
 use domain::report::InquiryResult;
@@ -35,27 +36,38 @@ pub(crate) fn absent() -> CallAnswer {
 
 /// Asks with these answers; gives each request, and how it ended.
 fn ask(order: &Order, answers: &[CallAnswer]) -> String {
-    let shown = |request: &BinanceRequest| format!("{} {}\n", request.call.socket(), request.parameters.encoded());
-    let (mut inquiry, first) = Inquiry::start(INSTANCE, order, "BTCUSDT", Currency::USDT, NOW);
-    let mut lines = shown(&first);
+    let (mut inquiry, mut step) = Inquiry::start(INSTANCE, order, "BTCUSDT", Currency::USDT, NOW);
+    let mut lines = shown(&step);
     for answer in answers {
-        lines += &match inquiry.on_answer(answer) {
-            InquiryStep::Ask(request) => shown(&request),
-            InquiryStep::Answer(told, _) => match told.result {
-                InquiryResult::Found(seen, fills) => {
-                    let fills: Vec<_> =
-                        fills.iter().map(|fill| format!("{} {}", fill.exec_id, fill.quantity)).collect();
-                    let others: Vec<_> = told.other_legs.iter().flatten().map(|leg| (&leg.ext_id, leg.state)).collect();
-                    let others = if others.is_empty() { String::new() } else { format!(", besides {others:?}") };
-                    let found = (seen.state, seen.terms.quantity, seen.ext_id);
-                    format!("found {:?} {} of {:?}, fills {fills:?}{others}\n", found.0, found.1, found.2)
-                }
-                InquiryResult::NotFound => "not found\n".to_owned(),
+        step = match step {
+            InquiryStep::List => match OrderList::read(INSTANCE, answer) {
+                Ok(list) => inquiry.on_list(&list),
+                Err(reason) => InquiryStep::GiveUp(reason),
             },
-            InquiryStep::GiveUp(reason) => format!("no answer: {reason}\n"),
+            _ => inquiry.on_answer(answer),
         };
+        lines += &shown(&step);
     }
     lines
+}
+
+fn shown(step: &InquiryStep) -> String {
+    let request = |request: &BinanceRequest| format!("{} {}\n", request.call.socket(), request.parameters.encoded());
+    match step {
+        InquiryStep::Ask(asked) => request(asked),
+        InquiryStep::List => request(&BinanceRequest::all_orders("BTCUSDT")),
+        InquiryStep::Answer(told, _) => match &told.result {
+            InquiryResult::Found(seen, fills) => {
+                let fills: Vec<_> = fills.iter().map(|fill| format!("{} {}", fill.exec_id, fill.quantity)).collect();
+                let others: Vec<_> = told.other_legs.iter().flatten().map(|leg| (&leg.ext_id, leg.state)).collect();
+                let others = if others.is_empty() { String::new() } else { format!(", besides {others:?}") };
+                let found = (seen.state, seen.terms.quantity, &seen.ext_id);
+                format!("found {:?} {} of {:?}, fills {fills:?}{others}\n", found.0, found.1, found.2)
+            }
+            InquiryResult::NotFound => "not found\n".to_owned(),
+        },
+        InquiryStep::GiveUp(reason) => format!("no answer: {reason}\n"),
+    }
 }
 
 #[test]

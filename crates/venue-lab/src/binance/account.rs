@@ -7,7 +7,7 @@ use super::api::encode::{self, text};
 use super::api::error::ApiError;
 use super::market::exchange_info;
 use super::orders::discount;
-use crate::exchange::{AccountTrade, SpotExchange, SpotOrder, SpotReject, Units};
+use crate::exchange::{AccountIndex, AccountTrade, SpotExchange, SpotMarket, SpotOrder, SpotReject, Units};
 
 const LIST_USUAL: usize = 500;
 const LIST_MAX: usize = 1_000;
@@ -24,19 +24,42 @@ struct ListRange {
 }
 
 impl ListRange {
-    /// Without a beginning the newest entries count, with one the oldest from there on.
-    fn select<T>(&self, entries: Vec<T>, time: impl Fn(&T) -> i64, is_from_id: bool) -> Vec<T> {
+    /// Without a beginning the newest entries count, with one the oldest from there on. Of an account with many no more are looked at
+    /// than it takes: everybody else waits meanwhile.
+    fn select<T>(
+        &self,
+        entries: impl DoubleEndedIterator<Item = T>,
+        time: impl Fn(&T) -> i64,
+        is_from_id: bool,
+    ) -> Vec<T> {
         let is_in = |entry: &T| {
             self.start.is_none_or(|start| time(entry) >= start) && self.end.is_none_or(|end| time(entry) <= end)
         };
-        let mut entries: Vec<T> = entries.into_iter().filter(is_in).collect();
+        let wanted = entries.filter(is_in);
         if self.start.is_some() || is_from_id {
-            entries.truncate(self.limit);
-        } else {
-            entries.drain(..entries.len().saturating_sub(self.limit));
+            return wanted.take(self.limit).collect();
         }
-        entries
+        let mut newest: Vec<T> = wanted.rev().take(self.limit).collect();
+        newest.reverse();
+        newest
     }
+}
+
+/// Of one account, by their ids from the first one on.
+fn own_orders<'a>(
+    market: &'a SpotMarket,
+    account: AccountIndex,
+    from_id: u64,
+) -> Box<dyn DoubleEndedIterator<Item = &'a SpotOrder> + 'a> {
+    let live = market.orders.range(from_id..).map(|(_, order)| order);
+    let own = move |order: &&SpotOrder| order.account == account;
+    if market.archive.is_empty() {
+        return Box::new(live.filter(own));
+    }
+    let archived = market.archive.iter().filter(|order| order.id >= from_id);
+    let mut all: Vec<&SpotOrder> = archived.chain(live).filter(own).collect();
+    all.sort_by_key(|order| order.id);
+    Box::new(all.into_iter())
 }
 
 impl ApiCall<'_> {
@@ -113,11 +136,7 @@ impl ApiCall<'_> {
         let (symbol, from_id, range) = (self.symbol()?, self.params.id("orderId")?, self.list_range()?);
         let (account, unit) = (self.account, self.unit);
         let answer = move |exchange: &SpotExchange| {
-            let market = exchange.market(&symbol)?;
-            let archived = market.archive.iter().filter(|order| order.id >= from_id.unwrap_or(0));
-            let orders = archived.chain(market.orders.range(from_id.unwrap_or(0)..).map(|(_, order)| order));
-            let mut own: Vec<&SpotOrder> = orders.filter(|order| order.account == account).collect();
-            own.sort_by_key(|order| order.id);
+            let own = own_orders(exchange.market(&symbol)?, account, from_id.unwrap_or(0));
             let selected = range.select(own, |order| order.time_micros, from_id.is_some());
             Ok(selected.into_iter().map(|order| encode::order(order, unit)).collect())
         };
@@ -137,7 +156,7 @@ impl ApiCall<'_> {
             let is_wanted = |trade: &&AccountTrade| {
                 order_id.is_none_or(|id| trade.order_id == id) && from_id.is_none_or(|id| trade.trade_id >= id)
             };
-            let own: Vec<&AccountTrade> = trades.into_iter().flatten().filter(is_wanted).collect();
+            let own = trades.into_iter().flatten().filter(is_wanted);
             let selected = range.select(own, |trade| trade.time_micros, from_id.is_some());
             Ok(selected.into_iter().map(|trade| encode::trade(trade, unit)).collect())
         };

@@ -1,6 +1,9 @@
 //! The connection of the WebSocket API, which carries requests and private events. It is renewed before the venue ends it, the
 //! new one first; while there is none, requests go over REST and the private line is down.
 
+#[cfg(test)]
+mod tests;
+
 use adapter_kit::{NextConnect, RequestLane};
 use domain::report::{LineKind, ReportKind};
 use domain::{Text, Timestamp};
@@ -89,16 +92,19 @@ impl BinanceAdapter {
 
     /// Requests on it without an answer may have taken effect. Without another connection REST is the second way, if it works.
     pub(super) fn on_api_ended(&mut self, at: Timestamp, connection: u64, reason: &str) {
+        let Some(session) = &mut self.session else { return };
+        let was_up = connection == session.api.connection && session.api.is_up;
+        // First of all: what is given up here may send what has waited behind it, and that must not go where nothing is read.
+        session.api.is_up &= !was_up;
         self.give_up_requests(at, connection, reason);
         let Some(session) = &mut self.session else { return };
         if session.api.retiring.take_if(|before| before.number == connection).is_some() {
             // What it had still to tell may be lost.
             self.outbox.report(ReportKind::Gap);
         }
-        if connection != session.api.connection || !session.api.is_up {
+        if !was_up {
             return;
         }
-        session.api.is_up = false;
         session.api.open_at = Some(at);
         self.tracker.on_session_end();
         let reason = Text::from(reason);
