@@ -62,7 +62,7 @@ impl VenueType for BinanceSpotType {
         "Binance spot"
     }
 
-    fn proof(&self) -> VenueProof {
+    fn proof(&self, _: &VenueSettings) -> VenueProof {
         VenueProof::Lab
     }
 

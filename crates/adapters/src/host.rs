@@ -3,7 +3,10 @@
 //!
 //! The host only translates. It reads no clock and owns no thread: `thread` drives it by the wall clock, tests by hand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
@@ -21,6 +24,9 @@ use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
 pub const BACKOFF_FIRST_MILLIS: i64 = 100;
 /// No pause is longer.
 pub const BACKOFF_MAX_MILLIS: i64 = 10_000;
+const NANOS_PER_MILLI: u128 = 1_000_000;
+/// Why a new leader does not log on yet.
+const PREDECESSOR: &str = "requests of the leader before may still arrive";
 
 /// Pauses between reconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +55,7 @@ impl VenueBackoff {
 pub struct AdapterHost {
     /// None where no other process could trade.
     lease: Option<SendLease>,
+    log_on_failed: Arc<AtomicBool>,
     adapter: Box<dyn Adapter>,
     engine: EngineLink,
     backoff: VenueBackoff,
@@ -79,7 +86,14 @@ impl AdapterHost {
         let fence = RequestFence::new(&capabilities);
         let mut line = EngineLink { name, inbox, fence, outcome: Ok(()), subscriptions: BTreeSet::new() };
         line.send_report(ReportKind::Attached(capabilities))?;
-        Ok(Self { lease: None, adapter, engine: line, backoff, session: HostSession::NotGreeted })
+        Ok(Self {
+            lease: None,
+            log_on_failed: Arc::default(),
+            adapter,
+            engine: line,
+            backoff,
+            session: HostSession::NotGreeted,
+        })
     }
 
     /// Sends orders, changes and cancels, and logs on, only while it has the lease.
@@ -88,6 +102,11 @@ impl AdapterHost {
             self.adapter.set_lease(lease.clone());
         }
         Self { lease, ..self }
+    }
+
+    /// Sets this when the venue could not be logged on to, or a session was lost.
+    pub fn with_failure_flag(self, log_on_failed: Arc<AtomicBool>) -> Self {
+        Self { log_on_failed, ..self }
     }
 
     fn has_lease(&self) -> bool {
@@ -169,7 +188,12 @@ impl AdapterHost {
             self.schedule_retry(at, &SessionLost(NO_LEASE.into()));
             return Ok(());
         }
+        if let Some(retry_at) = self.predecessor_until(at) {
+            self.session = HostSession::Disconnected { why: PREDECESSOR.into(), failures: 0, retry_at };
+            return Ok(());
+        }
         if let Err(broken) = self.adapter.connect(at) {
+            self.log_on_failed.store(true, Ordering::Relaxed);
             self.schedule_retry(at, &broken);
             return Ok(());
         }
@@ -193,22 +217,51 @@ impl AdapterHost {
         }
     }
 
+    /// Until when orders of the leader before may come in at the venue, where that is in the future. Decision 0059: none of this one's
+    /// comes before them.
+    fn predecessor_until(&self, at: Timestamp) -> Option<Timestamp> {
+        let overlap = Duration::from_millis(u64::try_from(self.adapter.overlap_millis()).unwrap_or(0));
+        // Not by `at`, whose clock may be set: a step of it would end the wait too early.
+        let left = overlap.checked_sub(self.lease.as_ref()?.age()).filter(|left| !left.is_zero())?;
+        let millis = left.as_nanos().div_ceil(NANOS_PER_MILLI);
+        Some(at.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)))
+    }
+
+    /// A venue without market data refuses every security, with each session: one line for each reason.
     fn subscribe_all(&mut self, at: Timestamp) {
+        let mut refused: BTreeMap<Text, Vec<SecurityId>> = BTreeMap::new();
         for security in self.engine.subscriptions.clone() {
-            self.subscribe(at, security);
+            if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = self.subscribe(at, security) {
+                refused.entry(reason).or_default().push(security);
+            }
+        }
+        for (reason, securities) in &refused {
+            self.warn_of_refusal(reason, securities);
         }
     }
 
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
         let sending = self.adapter.subscribe(at, security);
-        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = &sending {
-            tracing::warn!(
-                adapter = %self.engine.name, %security, %reason,
-                "market data subscription failed; it is retried with the next session"
-            );
+        if matches!(sending, SendOutcome::NotSent(_) | SendOutcome::Unknown { .. }) {
             self.engine.send_gap(security, StaleCause::Refused);
         }
         sending
+    }
+
+    fn subscribe_one(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
+        let sending = self.subscribe(at, security);
+        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = &sending {
+            self.warn_of_refusal(reason, &[security]);
+        }
+        sending
+    }
+
+    fn warn_of_refusal(&self, reason: &str, securities: &[SecurityId]) {
+        let first = securities.first().map(ToString::to_string).unwrap_or_default();
+        tracing::warn!(
+            adapter = %self.engine.name, securities = securities.len(), %first, %reason,
+            "market data subscription failed; it is retried with the next session"
+        );
     }
 
     fn deliver(&mut self, at: Timestamp) -> Result<(), InboxError> {
@@ -232,12 +285,13 @@ impl AdapterHost {
             Instruction::AskStatement(account) => self.adapter.ask_statement(at, *account),
             Instruction::ListOpenOrders => self.adapter.list_open_orders(at),
             Instruction::ListFills { security, cursor } => self.adapter.list_fills(at, *security, cursor.as_ref()),
-            Instruction::Subscribe(security) => self.subscribe(at, *security),
+            Instruction::Subscribe(security) => self.subscribe_one(at, *security),
             Instruction::Unsubscribe(security) => self.adapter.unsubscribe(at, *security),
         }
     }
 
     fn on_session_lost(&mut self, at: Timestamp, broken: &SessionLost) -> Result<(), InboxError> {
+        self.log_on_failed.store(true, Ordering::Relaxed);
         self.adapter.disconnect(at);
         self.schedule_retry(at, broken);
         self.engine.send_gaps();

@@ -2,23 +2,38 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Why nothing was sent.
 pub const NO_LEASE: &str = "the lease of this server has run out, another one may lead";
 
 /// Whether this process may still trade; asked right before something is sent, and again on the thread that writes it.
 #[derive(Clone)]
-pub struct SendLease(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct SendLease {
+    is_held: Arc<dyn Fn() -> bool + Send + Sync>,
+    age: Arc<dyn Fn() -> Duration + Send + Sync>,
+}
 
 impl SendLease {
     /// A lease that is held while `is_held` says so.
     pub fn new(is_held: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_held))
+        let begun = Instant::now();
+        Self { is_held: Arc::new(is_held), age: Arc::new(move || begun.elapsed()) }
+    }
+
+    /// The same, where time is data.
+    pub fn with_age(self, age: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self { age: Arc::new(age), ..self }
     }
 
     /// Whether it is held now.
     pub fn is_held(&self) -> bool {
-        (self.0)()
+        (self.is_held)()
+    }
+
+    /// For how long this process has had it, by a clock that nobody sets.
+    pub fn age(&self) -> Duration {
+        (self.age)()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub struct AdapterIo {
     pub stop: Receiver<()>,
     /// None where no other process could trade.
     pub lease: Option<SendLease>,
+    /// Set when the venue could not be logged on to, or a session was lost.
+    pub log_on_failed: Arc<AtomicBool>,
 }
 
 /// A thread of a venue, and what ends it.
@@ -74,7 +77,8 @@ pub fn spawn(
 
 fn run(name: AdapterName, adapter: Box<dyn Adapter>, io: &AdapterIo, backoff: VenueBackoff) -> Result<(), InboxError> {
     let mut at = (io.clock)();
-    let mut host = AdapterHost::attach(name, adapter, io.inbox.clone(), backoff)?.with_lease(io.lease.clone());
+    let host = AdapterHost::attach(name, adapter, io.inbox.clone(), backoff)?;
+    let mut host = host.with_lease(io.lease.clone()).with_failure_flag(io.log_on_failed.clone());
     let served = serve(&mut host, io, &mut at);
     let left = host.disconnect(at);
     served.and(left)

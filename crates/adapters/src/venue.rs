@@ -27,6 +27,12 @@ pub trait OrderSession: Send {
     /// asks again there, right before.
     fn set_lease(&mut self, lease: SendLease);
 
+    /// For so long after another process has sent its last request, the venue may take it in beside those of this one. Zero where a
+    /// venue has one session at a time.
+    fn overlap_millis(&self) -> i64 {
+        0
+    }
+
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;
 

@@ -189,6 +189,10 @@ impl OrderSession for SecondWay {
         self.orders.set_lease(lease);
     }
 
+    fn overlap_millis(&self) -> i64 {
+        self.orders.overlap_millis()
+    }
+
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.orders.connect(at)?;
         self.told_up = None;

@@ -85,7 +85,7 @@ impl VenueType for SimulatedVenueType {
         "an exchange inside the server, with a ledger of its own"
     }
 
-    fn proof(&self) -> VenueProof {
+    fn proof(&self, _: &VenueSettings) -> VenueProof {
         VenueProof::OwnVenue
     }
 

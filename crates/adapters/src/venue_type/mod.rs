@@ -27,8 +27,8 @@ pub trait VenueType: Sync {
     /// What venues of this type are, in one line.
     fn description(&self) -> &'static str;
 
-    /// What its adapter was proven against.
-    fn proof(&self) -> VenueProof;
+    /// What its adapter was proven against, with these settings.
+    fn proof(&self, settings: &VenueSettings) -> VenueProof;
 
     /// Its settings beside the common ones, in groups.
     fn settings(&self) -> &'static [&'static [VenueSetting]];
@@ -43,7 +43,7 @@ pub trait VenueType: Sync {
 
     /// What a trader should know of a venue.
     fn facts(&self, settings: &VenueSettings) -> VenueFacts {
-        VenueFacts { orders: self.order_mode(settings), proof: self.proof() }
+        VenueFacts { orders: self.order_mode(settings), proof: self.proof(settings) }
     }
 
     /// What is wrong between settings that are right each for itself.

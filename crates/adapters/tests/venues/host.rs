@@ -1,7 +1,8 @@
 //! Adapter host, with time controlled by the test.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use adapters::{AdapterHost, SendLease, SendOutcome, VenueBackoff};
 use bus::InboxError;
@@ -24,7 +25,10 @@ struct HostFixture {
 
 impl HostFixture {
     fn set() -> Self {
-        let puppet = ScriptedAdapter::new();
+        Self::of(ScriptedAdapter::new())
+    }
+
+    fn of(puppet: ScriptedAdapter) -> Self {
         let (inbox, lanes) = bus::inbox::inbox();
         let host = AdapterHost::attach(adapter_name(), Box::new(puppet.clone()), inbox, BACKOFF).unwrap();
         Self { puppet, host, lanes }
@@ -332,5 +336,74 @@ fn without_the_lease_no_session_begins() {
     assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(100))));
     is_held.store(true, Ordering::Relaxed);
     stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+/// A new leader at a venue where requests of the one before may arrive for 6 s, and for how many milliseconds it leads.
+fn new_leader() -> (HostFixture, Arc<AtomicU64>) {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let mut stage = HostFixture::of(puppet);
+    let led = Arc::new(AtomicU64::new(0));
+    let age = led.clone();
+    let lease = SendLease::new(|| true).with_age(move || Duration::from_millis(age.load(Ordering::Relaxed)));
+    stage.host = stage.host.with_lease(Some(lease));
+    stage.take(Instruction::LogOn);
+    (stage, led)
+}
+
+/// The leader before may have sent its last request until now.
+#[test]
+fn a_new_leader_logs_on_when_no_order_of_the_one_before_can_come_behind_its_own() {
+    let (mut stage, led) = new_leader();
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(6_000))));
+    stage.heard();
+    led.store(3_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_000)).unwrap();
+    stage.take(cancel());
+    let reason = "not logged on: requests of the leader before may still arrive".into();
+    assert_eq!(stage.heard(), [ReportKind::CancelRejected { order: OrderId(3), reason }]);
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(after_millis(6_000)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+    // A session that is lost later begins again at once: what this leader has sent is its own.
+    stage.puppet.state().lost = Some("cut");
+    stage.host.step(after_millis(7_000)).unwrap();
+    stage.host.step(after_millis(7_100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect", "connect"]);
+}
+
+#[test]
+fn a_clock_that_is_set_forward_does_not_let_a_new_leader_log_on_earlier() {
+    let (mut stage, led) = new_leader();
+    led.store(1_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_600_000)).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(3_605_000))));
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_605_000)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+#[test]
+fn whoever_waits_for_a_venue_learns_that_it_was_asked_in_vain() {
+    let (stage, led) = new_leader();
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let mut host = stage.host.with_failure_flag(has_failed.clone());
+    stage.puppet.state().unreachable = Some("no such host");
+    host.step(START).unwrap();
+    assert!(!has_failed.load(Ordering::Relaxed), "it was not asked yet");
+    led.store(6_000, Ordering::Relaxed);
+    host.step(after_millis(6_000)).unwrap();
+    assert!(has_failed.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_server_alone_logs_on_at_once() {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let mut stage = HostFixture::of(puppet);
+    stage.take(Instruction::LogOn);
+    stage.host.step(START).unwrap();
     assert_eq!(stage.puppet.requests(), ["connect"]);
 }

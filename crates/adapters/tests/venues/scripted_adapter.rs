@@ -24,6 +24,8 @@ pub(crate) struct ScriptedState {
     pub(crate) blind: Option<&'static str>,
     /// Why the session is lost at the next delivery.
     pub(crate) lost: Option<&'static str>,
+    /// It takes in requests of another process for so long.
+    pub(crate) overlap_millis: i64,
     pub(crate) sending: SendOutcome,
     pub(crate) says: Vec<ReportKind>,
     /// All requests that it got.
@@ -38,6 +40,7 @@ impl ScriptedAdapter {
             unreachable: None,
             blind: None,
             lost: None,
+            overlap_millis: 0,
             sending: SendOutcome::Sent,
             says: Vec::new(),
             asked: Vec::new(),
@@ -92,6 +95,10 @@ impl OrderSession for ScriptedAdapter {
 
     /// What leaves, leaves inside the calls of the host.
     fn set_lease(&mut self, _: SendLease) {}
+
+    fn overlap_millis(&self) -> i64 {
+        self.state().overlap_millis
+    }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
         self.ask("connect".to_owned());

@@ -331,6 +331,7 @@ fn an_order_whose_reports_were_lost_is_found_by_asking() {
         dead_after: Some(sent_at),
         result: InquiryResult::Found(orders[0].clone(), fills),
         other_legs: None,
+        filled: None,
     };
     assert_eq!(desk.heard(), [ReportKind::Gap, ReportKind::Inquiry(answer)]);
 }
@@ -360,7 +361,8 @@ fn an_order_that_was_lost_on_its_way_is_not_there() {
     let asked_at = desk.now;
     desk.step_after_millis(3);
     let (dead_after, result) = (Some(sent_at), InquiryResult::NotFound);
-    let answer = InquiryAnswer { order: OrderId(1), as_of: asked_at, dead_after, result, other_legs: None };
+    let answer =
+        InquiryAnswer { order: OrderId(1), as_of: asked_at, dead_after, result, other_legs: None, filled: None };
     assert_eq!(desk.heard(), [ReportKind::Inquiry(answer)]);
     assert_eq!(read(&desk.ledger()).iter().map(kind).collect::<Vec<_>>(), ["opened"]);
 }

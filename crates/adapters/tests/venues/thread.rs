@@ -33,7 +33,8 @@ fn run(adapter: impl Adapter + 'static, clock: AdapterClock) -> ThreadFixture {
     let outlet = outlets.open(adapter_name());
     let (stop, stopped) = bounded(1);
     outlets.send(&adapter_name(), Instruction::LogOn).unwrap();
-    let io = AdapterIo { inbox, instructions: outlet, clock, stop: stopped, lease: None };
+    let io =
+        AdapterIo { inbox, instructions: outlet, clock, stop: stopped, lease: None, log_on_failed: Arc::default() };
     let thread = spawn(adapter_name(), Box::new(adapter), io, VenueBackoff::default()).unwrap();
     ThreadFixture { lanes, outlets, stop, thread }
 }

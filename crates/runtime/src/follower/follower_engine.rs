@@ -242,7 +242,8 @@ impl fmt::Display for FollowerError {
             Self::Recovery(problem) => problem.fmt(f),
             Self::Diverged { sequence, leader, own } => write!(
                 f,
-                "the state before record {sequence} differs from the leader's: its digest is {leader}, here it is {own}"
+                "the state before record {sequence} differs from the leader's: its digest is {leader}, here it is {own}. \
+                 Where the members are of different builds, the rules of their engines may differ: run the same build on all"
             ),
         }
     }

@@ -32,10 +32,11 @@ mod metrics;
 mod operations;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bus::{Bus, EventFeed};
 use domain::OrderMode;
+use fix_gateway::FixOperations;
 use replication_nats::MemberRequests;
 use runtime::LiveExit;
 use runtime::strategies::StrategyHost;
@@ -71,7 +72,7 @@ use startup::recovered_core::Core;
 use startup::{demo_history, startup_commands};
 use strategies::StrategyControls;
 use venues::RunningVenues;
-use venues::adapter_sessions::AdapterSessions;
+use venues::adapter_sessions::{AdapterSessions, FIX_CLIENTS_WAIT_MAX, VENUES_WAIT_MAX};
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
@@ -149,17 +150,14 @@ fn serve_core(
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone(), None)?;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
-    let switch = KillSwitch::new(&engine.bus, &health, &access, &stop);
-    let fix_port = switch.fix.clone();
-    control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
-
+    let fix_port = open_control(&data_dir, KillSwitch::new(&engine.bus, &health, &access, &stop), kill_signals)?;
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
     let seen_prices = prices_at_start(config, &data_dir, &engine.bus, &bars, is_first_start)?;
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
     let begin = (data_dir.instance.number(), is_first_start);
     let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
 
-    let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
+    let mut fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
     let Bus { inbox, catalogue, .. } = engine.bus.clone();
     let admin = ServerOperations {
         parameters: config.parameters(),
@@ -183,11 +181,14 @@ fn serve_core(
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https], forwarded_events);
-    adapters.wait_for_venues();
-    strategies.start_all();
-    let bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());
-    let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
-    tell_serving(&endpoints, &web, leader.as_deref())?;
+    let is_over = || !stopped.is_empty() || engine.has_ended();
+    wait_for_venues(&adapters, &mut fix, leader.is_some(), is_over);
+    let (mut bridge, mut server_file) = (None, None);
+    if !is_over() {
+        strategies.start_all();
+        bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());
+        server_file = Some(tell_serving(&data_dir, &endpoints, &web, leader.as_deref())?);
+    }
     let ended = engine.wait(&stopped);
     drop(server_file);
     leader.iter().for_each(|leader| leader.limit_stop());
@@ -195,11 +196,43 @@ fn serve_core(
         .stop_around(ended.is_none(), || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
 }
 
-fn tell_serving(endpoints: &Endpoints, web: &WebServer, leader: Option<&ClusterState>) -> Result<(), ExitFailure> {
+/// Decision 0059: FIX clients of a new leader wait for its first log-ons, so that an order that they have kept for it is not refused. A
+/// start that is over waits for nothing, and answers no FIX client.
+fn wait_for_venues(adapters: &AdapterSessions, fix: &mut Option<FixServer>, leads: bool, is_over: impl Fn() -> bool) {
+    if let Some(fix) = fix {
+        if leads {
+            adapters.wait_for_log_ons(FIX_CLIENTS_WAIT_MAX.saturating_sub(fix.opened.elapsed()), &is_over);
+        }
+        if is_over() {
+            return;
+        }
+        fix.begin();
+    }
+    adapters.wait_for_venues(VENUES_WAIT_MAX, is_over);
+}
+
+fn tell_serving(
+    data_dir: &DataDir,
+    endpoints: &Endpoints,
+    web: &WebServer,
+    leader: Option<&ClusterState>,
+) -> Result<ServerFile, ExitFailure> {
+    let server_file = ServerFile::write(data_dir.lock.folder(), endpoints)?;
     print_ready_line(endpoints)?;
     info!("serving on {web}");
     leader.into_iter().for_each(ClusterState::begin_serving);
-    Ok(())
+    Ok(server_file)
+}
+
+/// Gives what the kill switch stops FIX clients by, once that is known.
+fn open_control(
+    data_dir: &DataDir,
+    switch: KillSwitch,
+    kill_signals: control::Signals,
+) -> Result<Arc<OnceLock<FixOperations>>, ExitFailure> {
+    let fix_port = switch.fix.clone();
+    control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
+    Ok(fix_port)
 }
 
 /// A server that is alone has none of it.

@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use access::Access;
 use fix_gateway::{DEMO_SETTINGS, FixOperations, FixSessionFile, Gateway, GatewayParts, TlsWrapper, tls_acceptor};
@@ -29,12 +30,15 @@ pub(crate) struct FixServer {
     /// What operators may do with its sessions.
     pub(crate) operations: FixOperations,
     runtime: Runtime,
+    /// Since when clients can call.
+    pub(crate) opened: Instant,
+    begin: Option<oneshot::Sender<()>>,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
 
 impl FixServer {
-    /// None where the configuration names no sessions, or the port is off.
+    /// None where the configuration names no sessions, or the port is off. Clients that call are answered from [`Self::begin`] on.
     pub(crate) fn open(
         config: &Config,
         sessions: Option<FixSessionFile>,
@@ -55,6 +59,7 @@ impl FixServer {
             .build()
             .map_err(|error| bind_failure("start the FIX threads", &error))?;
         let (address, listener) = bind(&runtime, wanted, "fix.port")?;
+        let opened = Instant::now();
         let secure = certificate.filter(|_| sessions.use_tls()).map(tls_wrapper).transpose()?;
         let parts = GatewayParts {
             bus: engine.bus.clone(),
@@ -68,11 +73,21 @@ impl FixServer {
         let gateway =
             Gateway::open(parts, &Arc::new(sessions)).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         let operations = gateway.operations(runtime.handle().clone());
-        let (close, closed) = oneshot::channel::<()>();
+        let ((begin, begun), (close, closed)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
         let uses_tls = secure.is_some();
-        let served =
-            runtime.spawn(gateway.serve((listener, secure), connections.fix_callers, async { drop(closed.await) }));
-        Ok(Some(Self { address, uses_tls, operations, runtime, close, served }))
+        let serving = gateway.serve((listener, secure), connections.fix_callers, async { drop(closed.await) });
+        let served = runtime.spawn(async {
+            // One that is closed before serves and ends at once.
+            drop(begun.await);
+            serving.await
+        });
+        Ok(Some(Self { address, uses_tls, operations, runtime, opened, begin: Some(begin), close, served }))
+    }
+
+    /// Answers those who have called.
+    pub(crate) fn begin(&mut self) {
+        // It is there once, and heard while the port listens.
+        self.begin.take().into_iter().for_each(|begin| begin.send(()).unwrap_or(()));
     }
 
     /// For operators over REST; those on the machine find it in the port.
@@ -83,9 +98,12 @@ impl FixServer {
     }
 
     /// Every client is logged out.
-    pub(crate) fn close(self) {
+    pub(crate) fn close(mut self) {
+        // Those who wait for an answer get none.
+        let begin = self.begin.take();
         // A port that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
+        drop(begin);
         drop(self.runtime.block_on(self.served));
     }
 }

@@ -1,6 +1,7 @@
 //! Sessions of the venue adapters, followed from before the engine runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,12 @@ use domain::{AdapterName, Event, EventClass};
 use tracing::warn;
 
 /// How long the ready line waits for the venues; the server serves without them too, and says so.
-const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
+pub(crate) const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long FIX clients of a new leader wait for its first log-ons, from when its port is open: QuickFIX gives up a Logon that is
+/// not answered in 10 s.
+pub(crate) const FIX_CLIENTS_WAIT_MAX: Duration = Duration::from_secs(9);
+/// So often a wait looks whether the start is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Session events that may wait; there are few.
 const SESSION_EVENTS_MAX: usize = 1_024;
 
@@ -25,13 +31,23 @@ pub(crate) struct AdapterSessions {
 #[derive(Default)]
 struct SessionStates {
     states: BTreeMap<AdapterName, Arc<SessionChange>>,
-    venues: BTreeSet<AdapterName>,
+    /// With whether a log-on to each has failed.
+    venues: BTreeMap<AdapterName, Arc<AtomicBool>>,
 }
 
 impl SessionStates {
     fn of_venues(&self) -> impl Iterator<Item = (&AdapterName, SessionState)> {
         let state = |venue| self.states.get(venue).map_or(SessionState::Disconnected, |change| change.state);
-        self.venues.iter().map(move |venue| (venue, state(venue)))
+        self.venues.keys().map(move |venue| (venue, state(venue)))
+    }
+
+    fn are_subscribed(&self) -> bool {
+        self.of_venues().all(|(_, state)| state >= SessionState::Subscribed)
+    }
+
+    fn were_asked(&self) -> bool {
+        self.of_venues()
+            .all(|(venue, state)| state >= SessionState::Subscribed || self.venues[venue].load(Ordering::Relaxed))
     }
 }
 
@@ -52,9 +68,9 @@ impl AdapterSessions {
         Ok(sessions)
     }
 
-    /// An adapter without which the server is not ready.
-    pub(crate) fn require(&self, adapter: &AdapterName) {
-        self.lock().venues.insert(adapter.clone());
+    /// An adapter without which the server is not ready. It sets what this gives when a log-on has failed.
+    pub(crate) fn require(&self, adapter: &AdapterName) -> Arc<AtomicBool> {
+        self.lock().venues.entry(adapter.clone()).or_default().clone()
     }
 
     /// The adapters without which the server is not ready, with their lines.
@@ -67,24 +83,77 @@ impl AdapterSessions {
         };
         let change =
             |venue| sessions.states.get(venue).map_or_else(|| none(venue), |change| SessionChange::clone(change));
-        sessions.venues.iter().map(change).collect()
+        sessions.venues.keys().map(change).collect()
     }
 
     /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.
-    pub(crate) fn wait_for_venues(&self) {
-        let deadline = Instant::now() + VENUES_WAIT_MAX;
-        let mut sessions = self.lock();
-        while sessions.of_venues().any(|(_, state)| state < SessionState::Subscribed) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return warn!("not every venue is connected yet: /health/ready tells which");
-            }
-            sessions = self.changed.wait_timeout(sessions, left).unwrap_or_else(PoisonError::into_inner).0;
+    pub(crate) fn wait_for_venues(&self, limit: Duration, is_over: impl Fn() -> bool) {
+        if !self.wait(limit, &is_over, SessionStates::are_subscribed) && !is_over() {
+            warn!("not every venue is connected yet: /health/ready tells which");
         }
+    }
+
+    /// Until every venue takes orders, or a log-on to it has failed.
+    pub(crate) fn wait_for_log_ons(&self, limit: Duration, is_over: impl Fn() -> bool) {
+        if !self.wait(limit, &is_over, SessionStates::were_asked) && !is_over() {
+            warn!(
+                "a venue has not answered a log-on yet; FIX clients are answered without it: /health/ready tells which"
+            );
+        }
+    }
+
+    /// Whether it is so within the limit, and before the start is over.
+    fn wait(&self, limit: Duration, is_over: &dyn Fn() -> bool, is_so: fn(&SessionStates) -> bool) -> bool {
+        let deadline = Instant::now() + limit;
+        let mut sessions = self.lock();
+        while !is_so(&sessions) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || is_over() {
+                return false;
+            }
+            let slice = left.min(LOOK_EVERY);
+            sessions = self.changed.wait_timeout(sessions, slice).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionStates> {
         // A map of states is whole between any two statements that hold the lock.
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Far longer than a test may take.
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn a_venue_that_was_asked_in_vain_is_not_waited_for_by_fix_clients() {
+        let sessions = AdapterSessions::default();
+        let name = AdapterName::new("TEST", None);
+        let has_failed = sessions.require(&name);
+        assert!(!sessions.wait(Duration::ZERO, &|| false, SessionStates::were_asked), "it was not asked yet");
+        has_failed.store(true, Ordering::Relaxed);
+        sessions.wait_for_log_ons(LONG, || false);
+        assert!(
+            !sessions.wait(Duration::ZERO, &|| false, SessionStates::are_subscribed),
+            "the ready line waits for it"
+        );
+        has_failed.store(false, Ordering::Relaxed);
+        let change = SessionChange { adapter: name.clone(), state: SessionState::Subscribed, lines: vec![] };
+        sessions.lock().states.insert(name, Arc::new(change));
+        sessions.wait_for_log_ons(LONG, || false);
+        sessions.wait_for_venues(LONG, || false);
+    }
+
+    #[test]
+    fn a_start_that_is_over_waits_for_no_venue() {
+        let sessions = AdapterSessions::default();
+        drop(sessions.require(&AdapterName::new("TEST", None)));
+        sessions.wait_for_log_ons(LONG, || true);
+        sessions.wait_for_venues(LONG, || true);
     }
 }

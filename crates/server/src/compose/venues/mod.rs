@@ -5,6 +5,8 @@ pub(crate) mod known_venue;
 pub(crate) mod adapter_sessions;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use adapters::host::VenueBackoff;
 use adapters::thread::{AdapterIo, VenueThread, spawn};
@@ -45,7 +47,7 @@ pub(super) fn open(
     let (mut threads, mut imports) = (Vec::new(), Vec::new());
     for venue in &config.venues {
         let adapter = venue.adapter();
-        sessions.require(&adapter);
+        let log_on_failed = sessions.require(&adapter);
         let context = VenueContext {
             instance,
             adapter: adapter.clone(),
@@ -58,7 +60,7 @@ pub(super) fn open(
         };
         let opened = venue.open(&context).map_err(|error| failure(&adapter, &error))?;
         let OpenVenue { adapter: venue_adapter, imports: listener, threads: own, recording: _ } = opened;
-        threads.push(start(&adapter, venue_adapter, engine)?);
+        threads.push(start(&adapter, venue_adapter, engine, log_on_failed)?);
         threads.extend(own);
         imports.extend(listener);
     }
@@ -69,6 +71,7 @@ fn start(
     name: &AdapterName,
     adapter: Box<dyn adapters::Adapter>,
     engine: &mut EngineThread,
+    log_on_failed: Arc<AtomicBool>,
 ) -> Result<VenueThread, ExitFailure> {
     let (stop, stopped) = bounded(1);
     let instructions =
@@ -79,6 +82,7 @@ fn start(
         clock: engine.clock.clone(),
         stop: stopped,
         lease: engine.lease.clone(),
+        log_on_failed,
     };
     let thread = spawn(name.clone(), adapter, io, VenueBackoff::default()).map_err(|error| failure(name, &error))?;
     Ok(VenueThread::new(stop, thread))
