@@ -127,7 +127,8 @@ impl MessageSender {
         }
     }
 
-    async fn flush(&self) -> Result<(), ConnectionLost> {
+    /// Waits until all that was sent is written to the connection: what is not is lost with the process.
+    pub async fn flush(&self) -> Result<(), ConnectionLost> {
         let mut watched = self.lost.clone();
         tokio::select! {
             biased;

@@ -81,6 +81,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> BusLine<S> {
         }
     }
 
+    /// Waits until all that was sent has left this process. To the broker it is written at once.
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Broker(_) => Ok(()),
+            Self::Nats(line) => line.flush().await,
+        }
+    }
+
     /// The next message. Cancel safe.
     pub(super) async fn next(&mut self) -> io::Result<BusItem> {
         match self {

@@ -105,6 +105,10 @@ impl NatsLine {
         self.connection.sender().send(self.subjects.of(channel), 0, body).await.map_err(io_error)
     }
 
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
+        self.connection.sender().flush().await.map_err(io_error)
+    }
+
     /// The next message. Cancel safe.
     pub(super) async fn next(&mut self) -> io::Result<BusMessage> {
         loop {

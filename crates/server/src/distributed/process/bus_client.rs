@@ -217,7 +217,7 @@ impl BusClient {
                 item = connection.next() => self.on_item(item?, connection).await?,
                 item = self.queues.queued.recv() => match item {
                     Some(item) => self.send_item(item, connection).await?,
-                    None => return Ok(()),
+                    None => return Ok(connection.finish().await?),
                 },
                 _ = deadlines.tick() => self.expire_commands(),
             }

@@ -90,6 +90,11 @@ impl ServerConnection {
         self.line.send(&channel, protocol::encode(request)).await
     }
 
+    /// The last requests of a strategy that leaves are its cancels and the end of its run: they leave before the process ends.
+    pub(crate) async fn finish(&mut self) -> io::Result<()> {
+        self.line.flush().await
+    }
+
     /// The message of an envelope; none where it was received before.
     pub(crate) fn accept(&mut self, body: &[u8]) -> io::Result<Option<ServerMessage>> {
         let envelope: ServerEnvelope = minicbor::decode(body).map_err(io::Error::other)?;
