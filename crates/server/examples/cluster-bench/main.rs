@@ -23,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bare_stream::BareStream;
-use bench_cluster::{BenchCluster, order_body};
+use bench_cluster::{BenchCluster, Takeover, order_body};
 use load::{Load, Rates, post};
 use scenarios::http::HttpClient;
 use scenarios::nats::NatsServers;
@@ -53,7 +53,7 @@ fn main() -> Outcome<()> {
         rows.extend(one_by_one(&cluster, &mut bare, standby)?);
         rows.push(in_flight(&cluster, standby)?);
         if standby == 0 {
-            rows.push(takeovers(&mut cluster, &mut bare, &mut nats)?);
+            rows.extend(takeovers(&mut cluster, &mut bare, &mut nats)?);
         }
     }
     table::print(&rows);
@@ -126,24 +126,30 @@ fn told(load: &Load) -> String {
     format!("p50 {half:.1?}, p99 {nearly_all:.1?}")
 }
 
-/// From the kill of a leader to the first order that the next one acknowledges, beside the kill of the server that leads the stream.
-fn takeovers(cluster: &mut BenchCluster, bare: &mut BareStream, nats: &mut NatsServers) -> Outcome<Row> {
+/// From the kill of a leader to the epoch of the next one, and to the first order that it acknowledges, beside the kill of the server that leads
+/// the stream.
+fn takeovers(cluster: &mut BenchCluster, bare: &mut BareStream, nats: &mut NatsServers) -> Outcome<[Row; 2]> {
     let count = std::env::var("TAKEOVERS").map_or(Ok(10), |text| text.parse())?;
-    let (mut takeovers, mut elections) = (Vec::new(), Vec::new());
+    let (mut leads, mut orders, mut elections) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..count {
-        takeovers.push(cluster.kill_leader()?);
+        let Takeover { led, ordered } = cluster.kill_leader()?;
+        leads.push(led);
+        orders.push(ordered);
         elections.push(bare.kill_leader(nats)?);
         cluster.wait_until_followed()?;
     }
-    let [shut, election] = [takeovers, elections].map(|mut times: Vec<Duration>| {
+    let [led, ordered, election] = [leads, orders, elections].map(|mut times: Vec<Duration>| {
         times.sort_unstable();
         [0, 50, 90, 100].map(|percent| percentile(&times, percent.min(100 * (times.len() - 1) / times.len())))
     });
-    let beside = format!(
-        "of {count}: least {:.1?}, p90 {:.1?}, most {:.1?}; JetStream's election p50 {:.1?}, most {:.1?}",
-        shut[0], shut[2], shut[3], election[1], election[3]
-    );
-    Ok(Row::yardstick("leader killed to next order (p50)", shut[1], beside))
+    let spread = |times: &[Duration; 4]| {
+        format!("of {count}: least {:.1?}, p90 {:.1?}, most {:.1?}", times[0], times[2], times[3])
+    };
+    let beside = format!("{}; JetStream's election p50 {:.1?}, most {:.1?}", spread(&led), election[1], election[3]);
+    Ok([
+        Row::yardstick("leader killed to next epoch (p50)", led[1], beside),
+        Row::yardstick("leader killed to next order (p50)", ordered[1], spread(&ordered)),
+    ])
 }
 
 /// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.
