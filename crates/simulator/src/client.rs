@@ -7,12 +7,13 @@ use domain::command::{Caller, CancelOrder, Command, CommandEnvelope, ModifyOrder
 use domain::order::{OrderKind, Side, Source, TimeInForce};
 use domain::query::Answer;
 use domain::risk::{RiskScope, TradingState};
-use domain::{AccountId, IntId, OrderId, Quantity, SeededRng, Timestamp};
+use domain::{AccountId, IntId, Quantity, SeededRng, Timestamp};
 use tokio::sync::oneshot::error::TryRecvError;
 use web::PlainRequest;
 
 use crate::http_clients::{HttpAnswer, HttpTicket, answer_of, request_of};
 use crate::market::{Market, Stock, cents};
+use crate::request_log::{Intent, LogEntry, RequestOutcome};
 use crate::schedule::OPERATOR;
 
 /// A client changes and cancels its newest orders only.
@@ -31,45 +32,6 @@ pub(crate) struct SeededClient {
     waiting: Vec<(usize, PendingAnswer)>,
 }
 
-/// One request and what became of it.
-#[derive(Debug, Clone)]
-pub(crate) struct LogEntry {
-    pub(crate) intent: Intent,
-    pub(crate) outcome: RequestOutcome,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum Intent {
-    Place(Box<PlaceOrder>, IntId),
-    Modify(IntId),
-    Cancel(IntId),
-    /// Trading states and the kill switch.
-    Operate(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RequestOutcome {
-    Waiting,
-    Accepted {
-        sequence: u64,
-        order: Option<OrderId>,
-    },
-    Refused {
-        sequence: u64,
-        code: &'static str,
-    },
-    /// Refused over HTTP, which does not tell the input.
-    Declined {
-        code: &'static str,
-    },
-    /// The platform says that it does not know, as it may while its disk hangs.
-    SaidUnknown,
-    /// The platform ended before it answered, or did not take the request.
-    Unknown,
-    /// The platform was not there, or had no room: the request had no effect.
-    NotSent,
-}
-
 /// An answer that is awaited.
 pub(crate) enum PendingAnswer {
     Inbox(ReplyReceiver),
@@ -86,13 +48,6 @@ impl PendingAnswer {
                 Err(TryRecvError::Closed) => Some(RequestOutcome::Unknown),
             },
         }
-    }
-}
-
-impl RequestOutcome {
-    /// Whether the client knows that the request had no effect.
-    pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Declined { .. } | Self::NotSent)
     }
 }
 
@@ -270,15 +225,6 @@ impl SeededClient {
     }
 }
 
-impl LogEntry {
-    pub(crate) fn placed(&self) -> Option<&IntId> {
-        match &self.intent {
-            Intent::Place(_, int_id) => Some(int_id),
-            Intent::Modify(_) | Intent::Cancel(_) | Intent::Operate(_) => None,
-        }
-    }
-}
-
 fn outcome_of_answer(answer: HttpAnswer) -> RequestOutcome {
     match answer {
         HttpAnswer::Done(sequence) => RequestOutcome::Accepted { sequence, order: None },
@@ -326,39 +272,10 @@ fn modify(rng: &mut SeededRng, order: IntId) -> (Intent, Command) {
         restated: domain::command::RestatedFields::default(),
         reference: quantity.is_none().then(|| "noted".into()),
     };
-    (Intent::Modify(order), Command::Modify(change))
+    (Intent::Modify(order, quantity), Command::Modify(change))
 }
 
 fn set_state(scope: RiskScope, state: TradingState) -> (Intent, Command) {
     let intent = Intent::Operate(format!("{} for {scope}", state.name()));
     (intent, Command::SetTradingState { scope, state, reason: None })
-}
-
-impl std::fmt::Display for Intent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Place(order, int_id) => {
-                let (side, quantity, security) = (order.side, order.quantity, order.security);
-                write!(f, "{int_id} {side:?} {quantity} of {security} {} {}", order.kind.name(), order.tif.name())?;
-                order.kind.limit().map_or(Ok(()), |limit| write!(f, " at {limit}"))
-            }
-            Self::Modify(order) => write!(f, "modify {order}"),
-            Self::Cancel(order) => write!(f, "cancel {order}"),
-            Self::Operate(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::fmt::Display for RequestOutcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Waiting => f.write_str("no answer yet"),
-            Self::Accepted { sequence, .. } => write!(f, "accepted at {sequence}"),
-            Self::Refused { sequence, code } => write!(f, "refused at {sequence}, {code}"),
-            Self::Declined { code } => write!(f, "refused, {code}"),
-            Self::SaidUnknown => f.write_str("the platform says that the outcome is unknown"),
-            Self::Unknown => f.write_str("no answer, the outcome is unknown"),
-            Self::NotSent => f.write_str("not sent"),
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use domain::{CommandEnvelope, SeededRng};
 use venue_sim::Faults;
 
-use crate::client::Intent;
+use crate::request_log::Intent;
 use crate::schedule::{LinkFault, MILLI, OPERATOR, SECOND};
 
 /// How late a request may arrive on a slow connection.

@@ -17,6 +17,7 @@ mod pace;
 mod platform;
 mod read_model;
 mod releases;
+mod request_log;
 pub mod schedule;
 mod shorten;
 mod simulation;
@@ -35,6 +36,7 @@ impl Plan {
     /// The plan of a seed: so much simulated time in which things go wrong.
     pub fn of_seed(seed: u64, minutes: u32) -> Self {
         let length = i64::from(minutes) * 60 * schedule::SECOND;
-        Self { seed, steps: schedule::draw(seed, length), length, has_late_requests: false, is_traced: false }
+        let has_late_requests = market::seed_traits::SeedTraits::of_seed(seed).has_late_requests;
+        Self { seed, steps: schedule::draw(seed, length), length, has_late_requests, is_traced: false }
     }
 }

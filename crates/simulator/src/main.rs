@@ -23,8 +23,6 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 const NANOS_PER_SECOND: f64 = 1e9;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_MINUTE: u64 = 60;
-/// A longer schedule is not printed.
-const STEPS_PRINTED_MAX: usize = 60;
 
 /// Runs the whole system in simulated time, with seeded clients and faults, and checks its promises.
 #[derive(Debug, Parser)]
@@ -220,11 +218,16 @@ fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()>
         print_last_lines(&failed);
         return Ok(());
     }
-    let ShortSchedule { plan: Plan { steps, .. }, report, is_minimal, .. } = shorten(plan, failed)?;
+    let ShortSchedule { plan: short, report, is_minimal, .. } = shorten(plan, failed)?;
     let hint = if is_minimal { "each of which is needed" } else { "some of which may not be needed" };
-    println!("  a schedule of {} steps that breaks it, {hint}: {}", steps.len(), verdict(&report));
-    if steps.len() <= STEPS_PRINTED_MAX {
-        steps.iter().for_each(|step| println!("    {step}"));
+    println!("  a schedule of {} steps that breaks it, {hint}: {}", short.steps.len(), verdict(&report));
+    report.deeds.iter().for_each(|deed| println!("    {deed}"));
+    // Steps that the run did not come to.
+    short.steps.iter().skip(report.deeds.len()).for_each(|step| println!("    {step}"));
+    if plan.is_traced {
+        println!("  its trace:");
+        run(&Plan { is_traced: true, ..short })?;
+        return Ok(());
     }
     print_last_lines(&report);
     Ok(())

@@ -12,10 +12,12 @@ const RUNS_MAX: usize = 1_500;
 const LENGTH_BEHIND_LAST_STEP: i64 = SECOND;
 
 /// Whole kinds of steps, which are left out first: what is left when a request alone is enough has no fault that hides it.
-const KINDS: [fn(&Happening) -> bool; 6] = [
+const KINDS: [fn(&Happening) -> bool; 8] = [
     |what| matches!(what, Happening::Fault(_)),
     |what| matches!(what, Happening::StompClient { .. }),
+    |what| matches!(what, Happening::UserClient { .. }),
     |what| matches!(what, Happening::Administrator { .. }),
+    |what| matches!(what, Happening::HttpRead { .. }),
     |what| matches!(what, Happening::Strategy { .. }),
     |what| matches!(what, Happening::FixClient { .. }),
     |what| matches!(what, Happening::Client { .. }),

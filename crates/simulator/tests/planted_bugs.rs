@@ -39,7 +39,7 @@ recorded! {
     snapshot_ahead_of_journal: SnapshotAheadOfJournal, 1, "the platform does not start";
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "an ExecID was given twice";
-    reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
+    reuse_order_number: ReuseOrderNumber, 1, "the journal has other terms than its client asked for";
     skip_reconciled_fills: SkipReconciledFills, 13, "a fill is missing";
     unsynced_venue_ledger: UnsyncedVenueLedger, 1, "a fill that the venue does not have";
     ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
@@ -48,13 +48,15 @@ recorded! {
     snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 1, "a snapshot differs from the journal";
     answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
     publish_twice: PublishTwice, 1, "replay differs";
-    accept_repeated_order_id: AcceptRepeatedOrderId, 1, "topics are not in order";
+    accept_repeated_order_id: AcceptRepeatedOrderId, 1, "an id was given twice";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
     lose_event: LoseEvent, 1, "replay differs";
     drop_answer: DropAnswer, 3, "an answer was dropped";
     digest_skips_input: DigestSkipsInput, 1, "the digest differs";
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
+    book_wrong_side: BookWrongSide, 1, "a fill is not booked as its order says";
+    cancel_locally: CancelLocally, 1, "an order stays in the market";
     forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
     send_before_stored: SendBeforeStored, 3, "FIX numbers are not gapless";
     forget_report: ForgetReport, 1, "FIX reports are incomplete";
@@ -71,6 +73,7 @@ recorded! {
     repeat_bust: RepeatBust, 4, "a fill was booked twice";
     keep_corrected_fill: KeepCorrectedFill, 4, "a bust is not booked";
     rename_repeated_fill: RenameRepeatedFill, 12, "a fill that the venue does not have";
+    confirm_undelivered: ConfirmUndelivered, 41, "a fill is inferred and was not lost";
     keep_revoked_token: KeepRevokedToken, 5, "let in without a right";
     keep_old_password: KeepOldPassword, 5, "let in without a right";
     keep_session: KeepSession, 5, "let in without a right";

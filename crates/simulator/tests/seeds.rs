@@ -8,6 +8,9 @@ const MINUTES: u32 = 3;
 const SEEDS_PER_TEST: u64 = 50;
 /// In every third run there are users, and so in this one.
 const WITH_USERS: u64 = 5;
+const WITH_LAB_AND_USERS: u64 = 12;
+const WITH_LAB_AND_LATE_REQUESTS: u64 = 10;
+const WITH_AN_UPGRADE: u64 = 14;
 
 fn report(seed: u64, minutes: u32) -> RunReport {
     run(&Plan::of_seed(seed, minutes)).expect("a temporary folder can be written")
@@ -78,9 +81,33 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     assert_ne!(hashes[0], hashes[2]);
 }
 
+/// Two runs of the seed, which must be the same; what was reached.
+fn run_twice(seed: u64) -> Coverage {
+    let [one, other] = [seed; 2].map(|seed| report(seed, MINUTES));
+    assert_eq!(one.hash, other.hash);
+    one.coverage
+}
+
 #[test]
 fn the_same_seed_with_users_gives_the_same_run() {
-    let [one, other] = [WITH_USERS; 2].map(|seed| report(seed, MINUTES));
-    assert!(one.coverage.log_ins()[0] > 0, "{}", one.coverage);
-    assert_eq!(one.hash, other.hash);
+    let coverage = run_twice(WITH_USERS);
+    assert!(coverage.log_ins()[0] > 0, "{coverage}");
+}
+
+#[test]
+fn the_same_seed_with_the_lab_and_users_gives_the_same_run() {
+    let coverage = run_twice(WITH_LAB_AND_USERS);
+    assert!(coverage.lab_trades() > 0 && coverage.log_ins()[0] > 0, "{coverage}");
+}
+
+#[test]
+fn the_same_seed_with_the_lab_and_late_requests_gives_the_same_run() {
+    let coverage = run_twice(WITH_LAB_AND_LATE_REQUESTS);
+    let late = ["venue loses requests", "venue gets requests late"].map(|kind| coverage.faults_of_kind(kind));
+    assert!(coverage.lab_trades() > 0 && late.iter().sum::<u64>() > 0, "{coverage}");
+}
+
+#[test]
+fn the_same_seed_with_an_upgrade_gives_the_same_run() {
+    assert_eq!(run_twice(WITH_AN_UPGRADE).faults_of_kind(Fault::UPGRADE), 1);
 }

@@ -63,6 +63,10 @@ impl FixClient {
         }
     }
 
+    pub(super) fn market(&self) -> &Market {
+        &self.market
+    }
+
     /// Whether it wants a connection now.
     pub(crate) fn wants_connection(&self, now: i64) -> bool {
         self.session.phase == ClientPhase::Away && now >= self.session.retry_at.max(self.away_until)

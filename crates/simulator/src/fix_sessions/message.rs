@@ -1,5 +1,6 @@
 //! Messages of the simulated FIX clients: their own encoder, which shares nothing with the platform's.
 
+use domain::Decimal;
 use fix::{FixMessage, UtcTimestamp};
 
 const SOH: char = '\u{1}';
@@ -13,7 +14,16 @@ pub(crate) const POSS_RESEND: i32 = 97;
 pub(crate) const MSG_SEQ_NUM: i32 = 34;
 pub(crate) const CL_ORD_ID: i32 = 11;
 pub(crate) const ORIG_CL_ORD_ID: i32 = 41;
+pub(crate) const ACCOUNT: i32 = 1;
 pub(crate) const CUM_QTY: i32 = 14;
+pub(crate) const LAST_PX: i32 = 31;
+pub(crate) const LAST_QTY: i32 = 32;
+pub(crate) const ORDER_QTY: i32 = 38;
+pub(crate) const PRICE: i32 = 44;
+pub(crate) const SIDE: i32 = 54;
+pub(crate) const SYMBOL: i32 = 55;
+pub(crate) const TEXT: i32 = 58;
+pub(crate) const TIME_IN_FORCE: i32 = 59;
 pub(crate) const EXEC_ID: i32 = 17;
 pub(crate) const ORDER_ID: i32 = 37;
 pub(crate) const ORD_STATUS: i32 = 39;
@@ -44,6 +54,27 @@ impl ClientMessage {
 
     pub(crate) fn get(&self, tag: i32) -> Option<&str> {
         self.fields.iter().find(|(known, _)| *known == tag).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn decimal(&self, tag: i32) -> Option<Decimal> {
+        self.get(tag)?.parse().ok()
+    }
+}
+
+impl std::fmt::Display for ClientMessage {
+    /// In the words of the trade, without the session's.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [id, of, symbol, quantity, price] =
+            [CL_ORD_ID, ORIG_CL_ORD_ID, SYMBOL, ORDER_QTY, PRICE].map(|tag| self.get(tag).unwrap_or_default());
+        match self.msg_type {
+            "D" => {
+                let side = if self.get(SIDE) == Some("1") { "buy" } else { "sell" };
+                write!(f, "{id}: {side} {quantity} of {symbol} at {price}")
+            }
+            "F" => write!(f, "{id}: cancel {of}"),
+            "G" => write!(f, "{id}: replace {of}, quantity {quantity}"),
+            other => write!(f, "a message of type {other}"),
+        }
     }
 }
 
@@ -101,6 +132,10 @@ impl PlatformMessage {
 
     pub(crate) fn get(&self, tag: i32) -> Option<&str> {
         self.fields.iter().find(|(known, _)| *known == tag).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn decimal(&self, tag: i32) -> Option<Decimal> {
+        self.get(tag)?.parse().ok()
     }
 
     /// Whether it is sent again on request, under its number.

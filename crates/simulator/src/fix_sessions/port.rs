@@ -3,20 +3,16 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bus::{JournalStatus, Ledger};
 use fix_gateway::{CallerStream, FixSessionFile, Gateway, GatewayParts};
 use storage::journal::JournalMonitor;
-use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
-use tokio::task::yield_now;
-use tokio::time::advance;
 
 use crate::clock::SimulatedClock;
-use crate::network::NetworkEnd;
+use crate::network::{NetworkEnd, SteppedRuntime};
 
-/// Each lets every task run that is ready; what a task wakes then has its turn, too.
+/// Of the runtime.
 const ROUNDS_PER_STEP: usize = 4;
 const CONNECTIONS_WAITING_MAX: usize = 64;
 /// Of the data folder; ids of reports are made with it.
@@ -50,10 +46,8 @@ pub(crate) fn session_settings(cancels_on_disconnect: bool) -> String {
 }
 
 pub(crate) struct FixPort {
-    runtime: Runtime,
+    runtime: SteppedRuntime,
     connections: mpsc::Sender<CallerStream>,
-    /// The simulated time that the runtime has come to.
-    reached: i64,
 }
 
 /// What the port needs of the process.
@@ -67,9 +61,7 @@ pub(crate) struct FixPortParts {
 impl FixPort {
     pub(crate) fn open(parts: FixPortParts, sessions: &Arc<FixSessionFile>) -> Result<Self, String> {
         let FixPortParts { bus, ledger, access, clock } = parts;
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        let reached = clock.steady();
+        let runtime = SteppedRuntime::new(clock.steady(), ROUNDS_PER_STEP)?;
         let (platform_clock, wall) = (clock.shared(), clock.shared_wall());
         let parts = GatewayParts {
             bus,
@@ -83,8 +75,8 @@ impl FixPort {
         let gateway = Gateway::open(parts, sessions)?;
         let (connections, waiting) = mpsc::channel(CONNECTIONS_WAITING_MAX);
         // A process that is killed logs nobody out.
-        runtime.spawn(gateway.serve_streams(waiting, std::future::pending()));
-        Ok(Self { runtime, connections, reached })
+        runtime.runtime().spawn(gateway.serve_streams(waiting, std::future::pending()));
+        Ok(Self { runtime, connections })
     }
 
     /// A client connects; false where the port takes no more.
@@ -95,14 +87,7 @@ impl FixPort {
 
     /// Everything that is ready or due by now has its turn.
     pub(crate) fn step(&mut self, now: i64) {
-        let passed = u64::try_from(now - self.reached).unwrap_or(0);
-        self.reached = now;
-        self.runtime.block_on(async {
-            advance(Duration::from_nanos(passed)).await;
-            for _ in 0..ROUNDS_PER_STEP {
-                yield_now().await;
-            }
-        });
+        self.runtime.step(now);
     }
 }
 

@@ -140,8 +140,7 @@ impl ClientSession {
         self.sent_at = at.now;
         if message.msg_type != "0" {
             let again = if first_sent.is_some() { " again" } else { "" };
-            let id = message.get(super::message::CL_ORD_ID).unwrap_or_default();
-            self.lines.push(format!("{} sends {} {number} {id}{again}", self.comp_id, message.msg_type));
+            self.lines.push(format!("{} sends {number}{again}, {message}", self.comp_id));
         }
     }
 

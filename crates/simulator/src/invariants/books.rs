@@ -1,25 +1,21 @@
-//! What the files say, read apart from the platform: the journal from its first record on, and the venue's ledger.
+//! What the journal says, read apart from the platform from its first record on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::inbox::inbox;
 use domain::admin::AdminState;
-use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
+use domain::report::{Report, ReportKind, SessionState};
 use domain::{
-    AdapterName, Command, CommandEnvelope, Decimal, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity,
-    Text, Timestamp, Transaction,
+    AdapterName, Command, CommandEnvelope, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity, Timestamp,
+    Transaction,
 };
 use engine::Engine;
 use runtime::simulation::RunDigest;
 use runtime::{RecoveredState, RecoverySources, recover_further};
-use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
-use venue_sim::record::ExecutionRevision;
-use venue_sim::{ClientOrder, VenueRecord};
 
-use crate::market::seed_traits::VENUE_COUNT;
 use crate::platform::Machine;
 use crate::releases::ReplayedState;
 use crate::users::AdminRecords;
@@ -43,6 +39,8 @@ pub(crate) struct JournalBooks {
     pub(crate) times: BTreeMap<u64, Timestamp>,
     pub(crate) inputs: JournalInputs,
     pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
+    /// Each order as it was when it was accepted.
+    pub(crate) accepted: BTreeMap<OrderId, Arc<Order>>,
     /// The most that was ever filled of each order: a bust takes it back.
     pub(crate) most_filled: BTreeMap<OrderId, Quantity>,
     pub(crate) transactions: Vec<Arc<Transaction>>,
@@ -63,6 +61,7 @@ impl JournalBooks {
             times: BTreeMap::new(),
             inputs: JournalInputs::default(),
             orders: BTreeMap::new(),
+            accepted: BTreeMap::new(),
             most_filled: BTreeMap::new(),
             transactions: vec![],
             ledger: JournalLedger::new(inbox().0),
@@ -75,7 +74,7 @@ impl JournalBooks {
     /// Goes on behind the last record: what is before it was read, and a journal does not change there.
     pub(crate) fn read_on(&mut self, machine: &Machine, end: u64) -> Result<(), String> {
         let before = self.recovered.last_sequence;
-        self.inputs.read_on(machine, before)?;
+        self.inputs.read_on(machine, before, end)?;
         let (events, times) = (&mut self.events, &mut self.times);
         let mut keep = |sequence: u64, published: &[PublishedEvent]| {
             if let Some(first) = published.first() {
@@ -116,6 +115,7 @@ impl JournalBooks {
                 Event::Order(order) => {
                     let most = self.most_filled.entry(order.id).or_default();
                     *most = order.filled.max(*most);
+                    self.accepted.entry(order.id).or_insert_with(|| order.clone());
                     self.orders.insert(order.id, order.clone());
                 }
                 Event::Transaction(transaction) => self.transactions.push(transaction.clone()),
@@ -195,13 +195,13 @@ impl PartialEq for RecordsHash {
 }
 
 impl JournalInputs {
-    fn read_on(&mut self, machine: &Machine, before: u64) -> Result<(), String> {
+    fn read_on(&mut self, machine: &Machine, before: u64, end: u64) -> Result<(), String> {
         let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
             self.add(&entry);
             Ok(())
         };
         JournalReader::open(&machine.folder.join(journal::FOLDER), before + 1)
-            .and_then(|reader| reader.replay(&mut visit, &mut |_| {}))
+            .and_then(|reader| reader.replay_to(end, &mut visit, &mut |_| {}))
             .map_err(|error| machine.text(&error))
     }
 
@@ -245,189 +245,6 @@ fn is_looked_at(payload: &[u8]) -> Result<bool, minicbor::decode::Error> {
             Ok(matches!(decoder.u32()?, ATTACHED | SESSION))
         }
         _ => Ok(false),
-    }
-}
-
-/// What the venues have done, by their own ledgers.
-#[derive(Default)]
-pub(crate) struct VenueBooks {
-    /// The one that is being read.
-    venue: usize,
-    /// How often each order reached each venue.
-    pub(crate) submitted: BTreeMap<(OrderId, usize), u64>,
-    /// By venue and id: venues give the same ids.
-    pub(crate) executions: BTreeMap<(usize, Text), VenueFill>,
-    pub(crate) repeated_executions: Vec<Text>,
-    /// Those of them that were busted or corrected since.
-    pub(crate) revised: BTreeSet<(usize, Text)>,
-    pub(crate) ended: BTreeMap<OrderId, &'static str>,
-    /// Legs behind the first one of an order, by the venue's own number, with what is left of them.
-    pub(crate) legs: BTreeMap<(OrderId, usize), VenueLeg>,
-    /// What was not traded of the first leg of an order, as it was submitted.
-    first_open: BTreeMap<(OrderId, usize), Decimal>,
-}
-
-/// A leg that a venue placed for a replace.
-#[derive(Debug)]
-pub(crate) struct VenueLeg {
-    pub(crate) of_order: OrderId,
-    pub(crate) open: Decimal,
-}
-
-impl VenueBooks {
-    pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
-        let mut books = Self::default();
-        for venue in 0..VENUE_COUNT {
-            books.venue = venue;
-            let path = machine.ledger(venue);
-            let mut visit = |payload: &[u8]| {
-                VenueRecord::decode_batch(payload)?.into_iter().for_each(|record| books.apply(record));
-                Ok(())
-            };
-            if path.exists() {
-                AppendLog::read(&path, &mut visit).map_err(|error| machine.text(&error))?;
-            }
-        }
-        Ok(books)
-    }
-
-    fn apply(&mut self, record: VenueRecord) {
-        match record {
-            VenueRecord::Submitted(submission) => {
-                self.add_order(submission.order, submission.leg_of, submission.terms.quantity);
-            }
-            VenueRecord::Traded(trade) => {
-                for execution in trade.executions {
-                    let fill = VenueFill {
-                        order: self.count_leg_fill(execution.order, trade.quantity),
-                        exec_id: execution.exec_id.clone(),
-                        quantity: trade.quantity,
-                        price: trade.price,
-                        at: Some(trade.at),
-                        fee: execution.fee,
-                        charges: vec![],
-                        ext_order: None,
-                        liquidity: None,
-                    };
-                    if self.executions.insert((self.venue, execution.exec_id.clone()), fill).is_some() {
-                        self.repeated_executions.push(execution.exec_id);
-                    }
-                }
-            }
-            VenueRecord::Rejected { order, .. } => self.end(order, "rejected"),
-            VenueRecord::Canceled { order, .. } => self.end(order, "canceled"),
-            VenueRecord::Expired { order, .. } => self.end(order, "expired"),
-            VenueRecord::Kept(held) => self.apply_kept(&held),
-            VenueRecord::Revised(revision) => self.revise(*revision),
-            VenueRecord::Accepted { .. }
-            | VenueRecord::Replaced { .. }
-            | VenueRecord::Activated { .. }
-            | VenueRecord::Opened { .. }
-            | VenueRecord::Accounts(_)
-            | VenueRecord::Compacted(_) => {}
-        }
-    }
-}
-
-/// As the lab tells it.
-impl VenueBooks {
-    /// What follows is of that venue.
-    pub(super) fn begin_lab(&mut self, venue: usize) {
-        self.venue = venue;
-    }
-
-    pub(super) fn add_lab_order(&mut self, order: OrderId, quantity: Quantity, ended: Option<&'static str>) {
-        self.add_order(order, None, quantity);
-        if let Some(how) = ended {
-            self.end(order, how);
-        }
-    }
-
-    pub(super) fn add_lab_fill(&mut self, fill: VenueFill) {
-        let exec_id = fill.exec_id.clone();
-        if self.executions.insert((self.venue, exec_id.clone()), fill).is_some() {
-            self.repeated_executions.push(exec_id);
-        }
-    }
-}
-
-impl VenueBooks {
-    /// An order of a compacted ledger; so few orders are traded here that the venue keeps them all.
-    fn apply_kept(&mut self, held: &ClientOrder) {
-        let order = held.submission().order;
-        let submission = held.submission();
-        self.add_order(order, submission.leg_of, submission.terms.quantity);
-        let venue = self.venue;
-        for fill in held.fills() {
-            self.count_leg_fill(order, fill.quantity);
-        }
-        let revised = || held.revised_fills().map(|revised| &revised.fill);
-        self.executions.extend(held.fills().chain(revised()).map(|fill| ((venue, fill.exec_id.clone()), fill.clone())));
-        self.revised.extend(revised().map(|fill| (venue, fill.exec_id.clone())));
-        let ended = match held.final_state().0 {
-            VenueOrderState::Live => return,
-            VenueOrderState::Rejected => "rejected",
-            VenueOrderState::Canceled => "canceled",
-            VenueOrderState::Expired => "expired",
-        };
-        self.end(order, ended);
-    }
-
-    /// A bust ends its order at the venue, or finds it ended.
-    fn revise(&mut self, revision: ExecutionRevision) {
-        let key = (self.venue, revision.exec_id);
-        let corrected = revision.by.zip(self.executions.get(&key).cloned());
-        self.revised.insert(key);
-        match corrected {
-            Some((by, fill)) => {
-                let corrected = VenueFill { exec_id: by.exec_id.clone(), price: by.price, ..fill };
-                if self.executions.insert((self.venue, by.exec_id.clone()), corrected).is_some() {
-                    self.repeated_executions.push(by.exec_id);
-                }
-            }
-            None => drop(self.ended.entry(revision.order).or_insert("busted")),
-        }
-    }
-
-    fn add_order(&mut self, order: OrderId, leg_of: Option<OrderId>, quantity: Quantity) {
-        let number = (order, self.venue);
-        match leg_of {
-            None => {
-                *self.submitted.entry(number).or_default() += 1;
-                self.first_open.insert(number, quantity.0);
-            }
-            Some(of_order) => drop(self.legs.insert(number, VenueLeg { of_order, open: quantity.0 })),
-        }
-    }
-
-    /// The order of the client, of which the number may be a leg.
-    fn count_leg_fill(&mut self, number: OrderId, quantity: Quantity) -> OrderId {
-        let Some(leg) = self.legs.get_mut(&(number, self.venue)) else {
-            self.first_open.entry((number, self.venue)).and_modify(|open| *open -= quantity.0);
-            return number;
-        };
-        leg.open -= quantity.0;
-        leg.of_order
-    }
-
-    /// An order of several legs of which one is in the market.
-    pub(crate) fn open_leg(&self) -> Option<String> {
-        let is_first_open = |first: &OrderId, venue: usize| {
-            !self.ended.contains_key(first) && self.first_open.get(&(*first, venue)).is_some_and(|open| !open.is_zero())
-        };
-        let open =
-            self.legs.iter().find(|((_, venue), leg)| leg.open > Decimal::ZERO || is_first_open(&leg.of_order, *venue));
-        open.map(|(number, leg)| {
-            format!("{number:?}: {leg:?}, its first leg is open: {}", is_first_open(&leg.of_order, number.1))
-        })
-    }
-
-    /// An order has ended at the venue, or one of its legs.
-    fn end(&mut self, number: OrderId, how: &'static str) {
-        match self.legs.get_mut(&(number, self.venue)) {
-            Some(leg) => leg.open = Decimal::ZERO,
-            None => drop(self.ended.insert(number, how)),
-        }
     }
 }
 

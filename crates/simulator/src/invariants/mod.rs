@@ -1,8 +1,11 @@
 //! The invariants, checked after every restart and at the end against the clients' own logs and the venue's ledger.
 
-pub(crate) mod books;
 pub(crate) mod broken_invariant;
+pub(crate) mod books;
+pub(crate) mod venue_books;
 pub(crate) mod lab_books;
+mod inferred_fills;
+mod venue_checks;
 pub(crate) mod progress;
 pub(crate) mod values;
 
@@ -11,19 +14,20 @@ use std::sync::Arc;
 
 use domain::order::{BaseState, PendingRequest};
 use domain::query::{Answer, Filter};
-use domain::{
-    Decimal, Event, Order, OrderId, Query, Source, Text, TimeInForce, Timestamp, Transaction, TransactionKind,
-};
+use domain::{Decimal, Event, Order, OrderId, Query, Source, TimeInForce, Timestamp, Transaction, TransactionKind};
 
-use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
+use crate::client::SeededClient;
 use crate::fix_sessions::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
-use crate::invariants::books::{JournalBooks, VenueBooks, named_order};
+use crate::invariants::books::{JournalBooks, named_order};
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
+use crate::invariants::venue_books::VenueBooks;
+use crate::lab_venue::StruckFaults;
 use crate::market::Market;
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
 use crate::releases::EarlierFolder;
+use crate::request_log::{Intent, LogEntry, RequestOutcome};
 use crate::schedule::DAY;
 
 /// So long after its end an order has ended, once nothing goes wrong.
@@ -40,19 +44,35 @@ pub(crate) struct Evidence<'a> {
     pub(crate) read_model: &'a SimulatedReadModel,
     pub(crate) market: &'a Market,
     pub(crate) earlier: Option<&'a EarlierFolder>,
+    /// Faults of the lab that met a request or a report.
+    pub(crate) lab_faults: StruckFaults,
     pub(crate) end: u64,
 }
 
 impl Evidence<'_> {
     /// Holds at any moment, however the process ended before.
     pub(crate) fn check(&self, progress: &mut CheckProgress) -> InvariantResult {
+        self.requests_and_orders(progress)?;
+        self.venue_saw_each_order_once()?;
+        self.fills_are_booked_once()?;
+        self.reports_and_sums(progress)
+    }
+
+    /// The same without the venues' ledgers: what is durable of a platform that runs.
+    pub(crate) fn check_journal(&self, progress: &mut CheckProgress) -> InvariantResult {
+        self.requests_and_orders(progress)?;
+        self.reports_and_sums(progress)
+    }
+
+    fn requests_and_orders(&self, progress: &mut CheckProgress) -> InvariantResult {
         self.released_stays(progress)?;
         self.answers_stay(progress)?;
         self.ids_are_unique(progress)?;
         self.no_order_without_a_client(progress)?;
-        self.refused_stays_refused(progress)?;
-        self.venue_saw_each_order_once()?;
-        self.fills_are_booked_once()?;
+        self.refused_stays_refused(progress)
+    }
+
+    fn reports_and_sums(&self, progress: &mut CheckProgress) -> InvariantResult {
         self.unanswered_is_in_doubt(progress)?;
         for client in self.fix_clients {
             client.check(self.books, progress)?;
@@ -93,7 +113,7 @@ impl Evidence<'_> {
         self.books.events.range(behind + 1..).flat_map(|(_, events)| events).filter_map(changed_order)
     }
 
-    /// I1: what a client was told is in the journal, with the order that it named.
+    /// I1: what a client was told is in the journal, with the order that it named and the terms that it asked for.
     fn answers_stay(&self, progress: &CheckProgress) -> InvariantResult {
         for entry in self.entries(progress) {
             let (RequestOutcome::Accepted { sequence, .. } | RequestOutcome::Refused { sequence, .. }) = entry.outcome
@@ -102,14 +122,10 @@ impl Evidence<'_> {
             };
             let command = self.books.inputs.commands.get(&sequence);
             ensure(command.is_some(), "acknowledged and lost", || format!("{}: {}", entry.intent, entry.outcome))?;
-            let named = command.and_then(named_order);
-            let asked = match &entry.intent {
-                Intent::Place(_, int_id) | Intent::Modify(int_id) | Intent::Cancel(int_id) => Some(int_id),
-                Intent::Operate(_) => None,
-            };
-            ensure(named == asked, "acknowledged and lost", || {
-                format!("{}: {}, but input {sequence} is {command:?}", entry.intent, entry.outcome)
-            })?;
+            let told = || format!("{}: {}, but input {sequence} is {command:?}", entry.intent, entry.outcome);
+            ensure(command.and_then(named_order) == entry.intent.order(), "acknowledged and lost", told)?;
+            let is_as_asked = command.is_some_and(|command| entry.intent.is_asked_by(command));
+            ensure(is_as_asked, "the journal has other terms than its client asked for", told)?;
         }
         Ok(())
     }
@@ -163,74 +179,6 @@ impl Evidence<'_> {
         ensure(ghost.is_none(), "refused and there all the same", || format!("{ghost:?}"))
     }
 
-    /// I2, and no order at the venue that the journal does not know.
-    fn venue_saw_each_order_once(&self) -> InvariantResult {
-        for ((order, venue), times) in &self.venue.submitted {
-            ensure(*times == 1, "sent to the venue twice", || format!("order number {order}: {times} times"))?;
-            let known = self.books.orders.get(order);
-            ensure(known.is_some(), "the venue has an order that is not in the journal", || {
-                format!("order number {order}")
-            })?;
-            ensure(
-                known.is_some_and(|known| self.market.venue_of(known.account) == *venue),
-                "sent to the wrong venue",
-                || format!("{} has {known:?}", self.market.adapter(*venue)),
-            )?;
-        }
-        let stray = self
-            .venue
-            .legs
-            .iter()
-            .find(|((_, venue), leg)| !self.venue.submitted.contains_key(&(leg.of_order, *venue)));
-        ensure(stray.is_none(), "a leg of an order that the venue does not have", || format!("{stray:?}"))?;
-        let repeated = self.venue.repeated_executions.first();
-        ensure(repeated.is_none(), "the venue gave an execution id twice", || format!("{repeated:?}"))
-    }
-
-    /// I3, the half that holds always: nothing is booked twice, and nothing that the venue does not have. What the venue took back is
-    /// undone once, to the last digit.
-    fn fills_are_booked_once(&self) -> InvariantResult {
-        let mut booked = BTreeMap::new();
-        for transaction in self.books.transactions.iter().filter(|transaction| is_trade(transaction)) {
-            let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
-            let key = (self.market.venue_of(transaction.account), exec_id.clone());
-            let before: &mut Vec<&Transaction> = booked.entry(key.clone()).or_default();
-            if let [first] = before[..]
-                && self.venue.revised.contains(&key)
-            {
-                ensure(undoes(first, transaction), "a bust is not the opposite of its fill", || {
-                    format!("execution {exec_id}: {first:?}, then {transaction:?}")
-                })?;
-                before.push(transaction);
-                continue;
-            }
-            ensure(before.is_empty(), "a fill was booked twice", || format!("execution {exec_id}"))?;
-            before.push(transaction);
-            let fill = self.venue.executions.get(&key);
-            let is_as_reported = fill
-                .is_some_and(|fill| fill.price == transaction.price && fill.quantity.0 == transaction.quantity.0.abs());
-            ensure(is_as_reported, "a fill that the venue does not have", || {
-                format!("execution {exec_id}: booked {transaction:?}, at the venue {fill:?}")
-            })?;
-        }
-        Ok(())
-    }
-
-    /// I3, the other half: once all is quiet every fill of the venue is booked, and none that it took back.
-    pub(crate) fn no_fill_is_missing(&self) -> InvariantResult {
-        let mut booked: BTreeMap<(usize, Text), Decimal> = BTreeMap::new();
-        for transaction in &self.books.transactions {
-            let Some(exec_id) = transaction.ext_id.clone() else { continue };
-            *booked.entry((self.market.venue_of(transaction.account), exec_id)).or_default() += transaction.quantity.0;
-        }
-        let is_booked = |key: &(usize, Text)| booked.get(key).is_some_and(|quantity| !quantity.is_zero());
-        let missing =
-            self.venue.executions.iter().find(|(key, _)| !is_booked(key) && !self.venue.revised.contains(*key));
-        ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))?;
-        let kept = self.venue.revised.iter().find(|key| is_booked(key));
-        ensure(kept.is_none(), "a bust is not booked", || format!("the venue took back {kept:?}"))
-    }
-
     /// I9, the half that holds always: a request that was not answered when the line was lost may have arrived or not, and its order
     /// says so until the venue does.
     fn unanswered_is_in_doubt(&self, progress: &mut CheckProgress) -> InvariantResult {
@@ -254,7 +202,7 @@ impl Evidence<'_> {
         for order in self.books.orders.values() {
             let hangs = order.in_doubt || order.pending != PendingRequest::Nothing || order.state.is_working();
             ensure(!hangs, "an order stays undecided", || {
-                let at_venue = self.venue.ended.get(&order.id);
+                let at_venue = self.venue.orders.get(&(order.id, self.market.venue_of(order.account)));
                 format!(
                     "{}: {:?}, in doubt {}, at the venue {at_venue:?}",
                     order.int_id,
@@ -291,12 +239,6 @@ impl Evidence<'_> {
     fn orders_at(&self, sequence: u64) -> BTreeMap<OrderId, &Arc<Order>> {
         let events = self.books.events.range(..=sequence).flat_map(|(_, events)| events);
         events.filter_map(changed_order).map(|order| (order.id, order)).collect()
-    }
-
-    /// Where a venue cancels and places anew, nothing of an order stays in the market once all is quiet.
-    pub(crate) fn no_leg_stays(&self) -> InvariantResult {
-        let open = self.venue.open_leg();
-        ensure(open.is_none(), "a leg stays in the market", || format!("{open:?}"))
     }
 
     /// I4: positions and cash follow from the transactions, to the last digit.
@@ -403,19 +345,9 @@ fn awaits_venue(order: &Order) -> bool {
     order.is_open() && (order.state == BaseState::PendingNew || order.pending != PendingRequest::Nothing)
 }
 
-fn is_trade(transaction: &Transaction) -> bool {
-    matches!(transaction.kind, TransactionKind::Buy | TransactionKind::Sell)
-}
-
-/// Whether the second takes back all of the first: quantity, price and costs.
-fn undoes(first: &Transaction, second: &Transaction) -> bool {
-    let values = |of: &Transaction| [of.execution_commission.0, of.clearing_commission.0, of.fee.0, of.quantity.0];
-    let place = |of: &Transaction| (of.strategy, of.account, of.security, of.currency, of.price);
-    place(first) == place(second) && values(first) == values(second).map(|value| -value)
-}
-
 fn cash_effect(transaction: &Transaction) -> Decimal {
     let costs = transaction.execution_commission.0 + transaction.clearing_commission.0 + transaction.fee.0;
     let value = transaction.quantity.0 * transaction.price.0;
-    if is_trade(transaction) { -value - costs } else { value - costs }
+    let is_trade = matches!(transaction.kind, TransactionKind::Buy | TransactionKind::Sell);
+    if is_trade { -value - costs } else { value - costs }
 }

@@ -1,6 +1,6 @@
 //! What the checks have looked at already, so that each record is looked at once and not at every start.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::{AccountId, Currency, Decimal, IntId, Order, OrderId, SecurityId, StrategyId};
@@ -30,6 +30,8 @@ pub(crate) struct CheckProgress {
     pub(crate) values: ValueSums,
     pub(crate) fix: BTreeMap<&'static str, FixProgress>,
     pub(crate) admin: AdminRecords,
+    /// Of the records of administration.
+    pub(crate) admin_through: u64,
 }
 
 /// Of one FIX client.
@@ -38,6 +40,17 @@ pub(crate) struct FixProgress {
     /// The last messages that were looked at.
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// ClOrdIDs of new orders.
-    pub(crate) placed: BTreeSet<String>,
+    /// New orders, by ClOrdID.
+    pub(crate) placed: BTreeMap<String, PlacedOverFix>,
+}
+
+/// What a FIX client sent under a ClOrdID.
+#[derive(Default)]
+pub(crate) struct PlacedOverFix {
+    /// The sequence number of the first message.
+    pub(crate) first: u64,
+    /// Under how many sequence numbers.
+    pub(crate) times: u64,
+    /// How often it was told that there is no such order, for another reason than that there is one already.
+    pub(crate) refused: u64,
 }

@@ -10,10 +10,10 @@ use domain::AdapterName;
 use fix::UtcTimestamp;
 use fix_net::SessionClock;
 
-use super::lab_setup::venue_settings;
-use super::stepped_runtime::SteppedRuntime;
+use super::lab_setup::{ROUNDS_PER_STEP, venue_settings};
 use super::switchboard::Switchboard;
 use crate::clock::SimulatedClock;
+use crate::network::SteppedRuntime;
 
 /// Of the data folder; client ids of requests are made with it.
 pub(super) const INSTANCE_NUMBER: u64 = 7;
@@ -43,7 +43,7 @@ pub(crate) struct AdapterParts<'a> {
 
 pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAdapterSessions), String> {
     let AdapterParts { name, venue, folder, clock, catalogue, switchboard } = parts;
-    let runtime = SteppedRuntime::new(clock.steady())?;
+    let runtime = SteppedRuntime::new(clock.steady(), ROUNDS_PER_STEP)?;
     let wall = clock.clone();
     let network = SteppedNetwork {
         runtime: runtime.shared(),

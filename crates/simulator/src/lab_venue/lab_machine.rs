@@ -7,13 +7,12 @@ use domain::SeededRng;
 use serde_json::Value;
 use venue_lab::{LabClock, LabConfig, SteppedLab};
 
-use super::lab_counts::LabCounts;
-use super::lab_setup::lab_config;
-use super::stepped_runtime::SteppedRuntime;
+use super::lab_counts::{LabCounts, StruckFaults, add_struck, struck_by};
+use super::lab_setup::{ROUNDS_PER_STEP, lab_config};
 use super::switchboard::Switchboard;
 use crate::clock::SimulatedClock;
 use crate::market::Market;
-use crate::network::{ClientInput, ClientNetwork, NetworkEnd};
+use crate::network::{ClientInput, ClientNetwork, NetworkEnd, SteppedRuntime};
 use crate::schedule::{ConnectionFault, SECOND};
 
 /// Timers of its sessions are looked at so often.
@@ -38,7 +37,7 @@ pub(crate) struct LabMachine {
     turn_at: i64,
     connections: u64,
     /// Of the labs that were killed.
-    struck_before: u64,
+    struck_before: StruckFaults,
 }
 
 struct LabOnRuntime {
@@ -79,7 +78,7 @@ impl LabMachine {
             ledger_before: None,
             turn_at: 0,
             connections: 0,
-            struck_before: 0,
+            struck_before: StruckFaults::new(),
         };
         machine.start()?;
         Ok(machine)
@@ -87,7 +86,7 @@ impl LabMachine {
 
     /// The exchange goes by a clock that nobody sets; its messages are stamped by one that is right where the platform's is.
     fn start(&mut self) -> Result<(), String> {
-        let runtime = SteppedRuntime::new(self.clock.steady())?;
+        let runtime = SteppedRuntime::new(self.clock.steady(), ROUNDS_PER_STEP)?;
         let (steady, wall, opened) = (self.clock.clone(), self.clock.clone(), self.opened);
         let clock = LabClock::new(move || opened + steady.steady()).with_wall(move || wall.wall());
         let opened = SteppedLab::open(&self.config, &self.folder, runtime.shared().handle(), clock);
@@ -107,7 +106,7 @@ impl LabMachine {
     pub(crate) fn kill(&mut self, now: i64, seconds: i64) {
         let Some(running) = self.running.take() else { return };
         self.ledger_before = Some(running.lab.ledger());
-        self.struck_before += struck(&running.lab);
+        add_struck(&mut self.struck_before, &struck_by(&running.lab.transcript()));
         self.start_at = now + seconds * SECOND;
         self.switchboard.set_down(true);
         self.network.close();
@@ -120,9 +119,16 @@ impl LabMachine {
         running.or_else(|| self.ledger_before.clone()).unwrap_or_default()
     }
 
-    pub(crate) fn counts(&self) -> LabCounts {
-        let struck = self.struck_before + self.running.as_ref().map_or(0, |running| struck(&running.lab));
-        LabCounts { runs: 1, connections: self.connections, struck, ..LabCounts::default() }.of_ledger(&self.ledger())
+    pub(crate) fn counts(&self, inferred: u64) -> LabCounts {
+        let (connections, struck) = (self.connections, self.struck());
+        LabCounts { runs: 1, connections, struck, inferred, ..LabCounts::default() }.of_ledger(&self.ledger())
+    }
+
+    /// Faults that met a request or a report.
+    pub(crate) fn struck(&self) -> StruckFaults {
+        let mut struck = self.struck_before.clone();
+        self.running.iter().for_each(|running| add_struck(&mut struck, &struck_by(&running.lab.transcript())));
+        struck
     }
 
     pub(crate) fn set_line_fault(&mut self, fault: ConnectionFault, until: i64) {
@@ -209,9 +215,4 @@ impl LabMachine {
             self.connection = Some(end);
         }
     }
-}
-
-/// Faults that met a request or a report.
-fn struck(lab: &SteppedLab) -> u64 {
-    lab.transcript().lines().count() as u64
 }

@@ -10,6 +10,8 @@ use venue_lab::LabConfig;
 
 use crate::market::{Market, cents};
 
+/// Of the runtimes of the lab and of the adapter: a message goes through more tasks there than at a port.
+pub(super) const ROUNDS_PER_STEP: usize = 8;
 const DIALECT: &str = include_str!("dialect.toml");
 /// CompIDs of the platform and of the lab.
 const SENDER: &str = "DESK";

@@ -29,6 +29,12 @@ pub(crate) const USERS_ONE_IN: u32 = 3;
 const REVISIONS_ONE_IN: u32 = 2;
 /// In one of so many of the runs in which it can, a venue is the lab behind the FIX adapter.
 const LAB_ONE_IN: u32 = 4;
+/// In one of so many of the runs with the lab it begins its sequence numbers anew at times.
+const NUMBER_RESETS_ONE_IN: u32 = 2;
+/// In one of so many runs requests to the simulated venues are lost or late. The recorded seeds of planted bugs are none of them.
+const LATE_REQUESTS_ONE_IN: u32 = 8;
+/// In one of so many runs the wall clock drifts. The recorded seeds of planted bugs are none of them.
+const DRIFT_ONE_IN: u32 = 4;
 /// In one of so many runs a day ends, so many seconds after the beginning.
 const DAY_END_ONE_IN: u32 = 5;
 const DAY_END_SECONDS: [i64; 2] = [40, 150];
@@ -54,8 +60,14 @@ pub(crate) struct SeedTraits {
     pub(crate) has_revisions: bool,
     /// The venue that is the lab, behind the FIX adapter; the others are simulated.
     pub(crate) lab_venue: Option<usize>,
+    /// The lab begins its sequence numbers anew at times, and reports are lost for good then.
+    pub(crate) has_number_resets: bool,
     /// Users log in over HTTP, and an administrator changes them.
     pub(crate) has_users: bool,
+    /// Requests to the simulated venues may be lost, or take effect seconds after they were sent.
+    pub(crate) has_late_requests: bool,
+    /// The wall clock goes faster or slower than it should, for a while.
+    pub(crate) has_drift: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +100,10 @@ impl SeedTraits {
             cancels_on_disconnect: SeededRng::new(seed, 942).one_in(CANCEL_ON_DISCONNECT_ONE_IN),
             has_revisions: false,
             lab_venue: None,
+            has_number_resets: SeededRng::new(seed, 984).one_in(NUMBER_RESETS_ONE_IN),
             has_users: SeededRng::new(seed, 903).one_in(USERS_ONE_IN),
+            has_late_requests: SeededRng::new(seed, 970).one_in(LATE_REQUESTS_ONE_IN),
+            has_drift: SeededRng::new(seed, 1_418).one_in(DRIFT_ONE_IN),
         };
         let has_revisions = traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN);
         Self { has_revisions, lab_venue: traits.draw_lab(seed).filter(|_| !has_revisions), ..traits }

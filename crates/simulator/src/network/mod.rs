@@ -2,6 +2,7 @@
 //! or not read by its client. An end that closed its connection is told apart from one that is gone.
 
 mod socket;
+mod stepped_runtime;
 
 use std::collections::VecDeque;
 
@@ -9,6 +10,7 @@ use domain::SeededRng;
 
 use crate::schedule::{ConnectionFault, MILLI};
 pub(crate) use socket::NetworkEnd;
+pub(crate) use stepped_runtime::SteppedRuntime;
 
 const LATENCY_MAX: i64 = 2 * MILLI;
 const SLOW_LATENCY_MAX: i64 = 1_500 * MILLI;

@@ -4,6 +4,9 @@ use domain::SeededRng;
 
 use crate::market::seed_traits::{TRADERS, VENUE_COUNT};
 
+/// How much a clock drifts, in parts of a million: from that of a quartz to that of a virtual machine that gets no time.
+const DRIFT_PARTS: [i64; 2] = [50, 50_000];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The process is killed; what was written stays.
@@ -40,6 +43,11 @@ pub enum Fault {
     },
     /// The wall clock is set.
     ClockSet {
+        seconds: i64,
+    },
+    /// The wall clock gains, or loses where it is negative, so many parts of a million.
+    ClockDrifts {
+        parts_per_million: i64,
         seconds: i64,
     },
     /// The read model forgets part of what it had; all of it where the draw is 0.
@@ -154,6 +162,7 @@ pub enum LabFault {
     Contradiction,
     GapFlags,
     LogonBlocked,
+    NumbersReset,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,115 +187,20 @@ pub enum VenueLineFault {
 }
 
 impl Fault {
-    /// A run that begins with a folder of an earlier release.
-    pub const UPGRADE: &'static str = "upgrade of an earlier release's folder";
-    /// A midnight that comes while the platform runs.
-    pub const DAY_END: &'static str = "a day ends while the platform runs";
-
-    /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 58] = [
-        Self::UPGRADE,
-        Self::DAY_END,
-        "kill",
-        "power cut",
-        "power cut at a new segment",
-        "power cut at a new snapshot",
-        "power cut at a compacted ledger",
-        "power cut while a ledger is written",
-        "orderly stop",
-        "days pass",
-        "sync fails",
-        "write fails",
-        "disk full",
-        "slow disk",
-        "hanging disk",
-        "clock set",
-        "read model rolled back",
-        "bad row of the read model",
-        "venue rejects",
-        "venue delays",
-        "venue duplicates",
-        "venue drops",
-        "venue reorders",
-        "venue disconnects",
-        "venue is mute",
-        "venue loses requests",
-        "venue gets requests late",
-        "venue cancels only, for a replace",
-        "venue places only, for a replace",
-        "venue does neither half of a replace",
-        "venue busts a trade",
-        "venue corrects a trade",
-        "link is slow",
-        "link loses requests",
-        "link loses replies",
-        "link duplicates",
-        "bit flip",
-        "FIX connection is cut",
-        "FIX connection is half-open",
-        "FIX connection is slow",
-        "STOMP connection is cut",
-        "STOMP connection is half-open",
-        "STOMP connection is slow",
-        "STOMP client reads nothing",
-        "STOMP port hangs",
-        "line to the lab is cut",
-        "line to the lab is half-open",
-        "line to the lab is slow",
-        "lab is killed",
-        "lab: cancel-only",
-        "lab: events-shuffled",
-        "lab: fill-after-cancel",
-        "lab: fills-replayed",
-        "lab: odd-fills",
-        "lab: strangers",
-        "lab: fix-contradiction",
-        "lab: fix-gap-flags",
-        "lab: fix-logon-blocked",
-    ];
-
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Kill => "kill",
-            Self::PowerCut { .. } => "power cut",
-            Self::PowerCutAtName { file: NewFile::Segment, .. } => "power cut at a new segment",
-            Self::PowerCutAtName { file: NewFile::Snapshot, .. } => "power cut at a new snapshot",
-            Self::PowerCutAtName { file: NewFile::Ledger, .. } => "power cut at a compacted ledger",
-            Self::PowerCutAtLedger { .. } => "power cut while a ledger is written",
-            Self::OrderlyStop => "orderly stop",
-            Self::DaysPass { .. } => "days pass",
-            Self::SyncFails => "sync fails",
-            Self::WriteFails => "write fails",
-            Self::DiskFull { .. } => "disk full",
-            Self::SlowDisk { .. } => "slow disk",
-            Self::HangingDisk { .. } => "hanging disk",
-            Self::ClockSet { .. } => "clock set",
-            Self::ReadModelRolledBack { .. } => "read model rolled back",
-            Self::ReadModelBadRow { .. } => "bad row of the read model",
-            Self::Venue { fault, .. } => fault.kind(),
-            Self::LabLine { fault: ConnectionFault::Cut, .. } => "line to the lab is cut",
-            Self::LabLine { fault: ConnectionFault::HalfOpen, .. } => "line to the lab is half-open",
-            Self::LabLine { .. } => "line to the lab is slow",
-            Self::LabKilled { .. } => "lab is killed",
-            Self::Lab { fault, .. } => fault.kind(),
-            Self::TradeRevised { is_correction: false, .. } => "venue busts a trade",
-            Self::TradeRevised { is_correction: true, .. } => "venue corrects a trade",
-            Self::Link { fault, .. } => fault.kind(),
-            Self::BitFlip { .. } => "bit flip",
-            Self::FixLink { fault: ConnectionFault::Cut, .. } => "FIX connection is cut",
-            Self::FixLink { fault: ConnectionFault::HalfOpen, .. } => "FIX connection is half-open",
-            Self::FixLink { .. } => "FIX connection is slow",
-            Self::StompLink { fault: ConnectionFault::Cut, .. } => "STOMP connection is cut",
-            Self::StompLink { fault: ConnectionFault::HalfOpen, .. } => "STOMP connection is half-open",
-            Self::StompLink { fault: ConnectionFault::Slow, .. } => "STOMP connection is slow",
-            Self::StompLink { fault: ConnectionFault::NotRead, .. } => "STOMP client reads nothing",
-            Self::StompPortHangs { .. } => "STOMP port hangs",
-        }
+    pub(super) fn draw_drift(rng: &mut SeededRng) -> Self {
+        let parts = rng.between(DRIFT_PARTS[0], DRIFT_PARTS[1]);
+        let parts_per_million = if rng.one_in(2) { parts } else { -parts };
+        Self::ClockDrifts { parts_per_million, seconds: rng.between(10, 120) }
     }
 
     pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {
         let (venue, draw) = (pick(rng, VENUE_COUNT), rng.next_u64());
         Self::TradeRevised { venue, draw, is_correction: rng.one_in(2) }
+    }
+
+    pub(super) fn draw_late_requests(rng: &mut SeededRng) -> Self {
+        let fault = if rng.one_in(2) { VenueLineFault::Lose } else { VenueLineFault::Late };
+        Self::Venue { venue: pick(rng, VENUE_COUNT), fault, seconds: rng.between(5, 30) }
     }
 
     pub(super) fn draw_lab(rng: &mut SeededRng) -> Self {
@@ -330,7 +244,8 @@ fn pick(rng: &mut SeededRng, count: usize) -> usize {
 }
 
 impl LabFault {
-    const ALL: [Self; 9] = [
+    /// Those that are drawn together; the reset of numbers is drawn by itself.
+    const DRAWN: [Self; 9] = [
         Self::CancelOnly,
         Self::EventsShuffled,
         Self::FillAfterCancel,
@@ -342,45 +257,17 @@ impl LabFault {
         Self::LogonBlocked,
     ];
 
-    /// As the lab calls it.
-    pub fn name(self) -> &'static str {
-        self.kind().trim_start_matches("lab: ")
-    }
-
     /// Whether it lasts for a while; others strike once.
     pub fn lasts(self) -> bool {
         self == Self::CancelOnly
     }
 
-    fn kind(self) -> &'static str {
-        match self {
-            Self::CancelOnly => "lab: cancel-only",
-            Self::EventsShuffled => "lab: events-shuffled",
-            Self::FillAfterCancel => "lab: fill-after-cancel",
-            Self::FillsReplayed => "lab: fills-replayed",
-            Self::OddFills => "lab: odd-fills",
-            Self::Strangers => "lab: strangers",
-            Self::Contradiction => "lab: fix-contradiction",
-            Self::GapFlags => "lab: fix-gap-flags",
-            Self::LogonBlocked => "lab: fix-logon-blocked",
-        }
-    }
-
     fn draw(rng: &mut SeededRng) -> Self {
-        *rng.pick(&Self::ALL).unwrap_or(&Self::CancelOnly)
+        *rng.pick(&Self::DRAWN).unwrap_or(&Self::CancelOnly)
     }
 }
 
 impl LinkFault {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Slow => "link is slow",
-            Self::LosesRequests => "link loses requests",
-            Self::LosesReplies => "link loses replies",
-            Self::Duplicates => "link duplicates",
-        }
-    }
-
     fn draw(rng: &mut SeededRng) -> Self {
         *rng.pick(&[Self::Slow, Self::LosesRequests, Self::LosesReplies, Self::Duplicates]).unwrap_or(&Self::Slow)
     }
@@ -397,24 +284,7 @@ impl ConnectionFault {
 }
 
 impl VenueLineFault {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Reject => "venue rejects",
-            Self::Delay => "venue delays",
-            Self::Duplicate => "venue duplicates",
-            Self::Drop => "venue drops",
-            Self::Reorder => "venue reorders",
-            Self::Disconnect => "venue disconnects",
-            Self::Mute => "venue is mute",
-            Self::Lose => "venue loses requests",
-            Self::Late => "venue gets requests late",
-            Self::HalfCanceled => "venue cancels only, for a replace",
-            Self::HalfPlaced => "venue places only, for a replace",
-            Self::HalfNothing => "venue does neither half of a replace",
-        }
-    }
-
-    /// Without lost and late requests, which have a test of their own.
+    /// Without lost and late requests, which need venues that say how late a request may be.
     fn draw(rng: &mut SeededRng) -> Self {
         let all = [Self::Reject, Self::Delay, Self::Duplicate, Self::Drop, Self::Reorder, Self::Disconnect, Self::Mute];
         *rng.pick(&all).unwrap_or(&Self::Disconnect)

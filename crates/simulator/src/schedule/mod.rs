@@ -1,9 +1,10 @@
 //! The schedule of a run: who does what when, and what goes wrong. It follows from the seed alone, and it can be shortened.
 
 mod faults;
+mod kinds;
+mod words;
 
 use domain::SeededRng;
-use std::fmt;
 
 pub use crate::market::seed_traits::TRADERS;
 use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
@@ -54,8 +55,14 @@ const HALF_EVERY: i64 = 50 * SECOND;
 const LEDGER_CUT_EVERY: i64 = 100 * SECOND;
 /// On average a venue busts or corrects a trade so often, in runs in which they do.
 const REVISION_EVERY: i64 = 25 * SECOND;
+/// On average requests to a simulated venue begin to be lost or late so often, in runs in which they are.
+const LATE_REQUESTS_EVERY: i64 = 40 * SECOND;
 /// On average the lab or its line does wrong so often, in runs that have it.
 const LAB_FAULT_EVERY: i64 = 20 * SECOND;
+/// On average the lab begins its sequence numbers anew so often, with the next order.
+const LAB_RESET_EVERY: i64 = 60 * SECOND;
+/// On average the wall clock begins to drift so often, in runs in which it does.
+const DRIFT_EVERY: i64 = 90 * SECOND;
 /// On average a trader reads over HTTP so often, in runs in which one uses it.
 const HTTP_READ_EVERY: i64 = 10 * SECOND;
 
@@ -149,7 +156,9 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_ledger_cuts(seed, length, &mut steps);
     draw_http_reads(seed, length, &mut steps);
     draw_revisions(seed, length, &mut steps);
+    draw_late_requests(seed, length, &mut steps);
     draw_lab_faults(seed, length, &mut steps);
+    draw_drift(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -209,12 +218,32 @@ fn draw_revisions(seed: u64, length: i64, steps: &mut Vec<Step>) {
     }
 }
 
+/// Requests that never arrive, and such that arrive late, while the line is up.
+fn draw_late_requests(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_late_requests {
+        let fails = |rng: &mut SeededRng| Happening::Fault(Fault::draw_late_requests(rng));
+        fill(steps, &mut SeededRng::new(seed, 971), LATE_REQUESTS_EVERY, length, fails);
+    }
+}
+
+fn draw_drift(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_drift {
+        let drifts = |rng: &mut SeededRng| Happening::Fault(Fault::draw_drift(rng));
+        fill(steps, &mut SeededRng::new(seed, 985), DRIFT_EVERY, length, drifts);
+    }
+}
+
 /// Of the lab, its line and its machine. It has no simulated faults.
 fn draw_lab_faults(seed: u64, length: i64, steps: &mut Vec<Step>) {
-    let Some(lab) = SeedTraits::of_seed(seed).lab_venue else { return };
+    let traits = SeedTraits::of_seed(seed);
+    let Some(lab) = traits.lab_venue else { return };
     steps.retain(|step| !matches!(step.what, Happening::Fault(Fault::Venue { venue, .. }) if venue == lab));
     let fails = |rng: &mut SeededRng| Happening::Fault(Fault::draw_lab(rng));
     fill(steps, &mut SeededRng::new(seed, 982), LAB_FAULT_EVERY, length, fails);
+    if traits.has_number_resets {
+        let reset = Fault::Lab { fault: LabFault::NumbersReset, seconds: 1 };
+        fill(steps, &mut SeededRng::new(seed, 983), LAB_RESET_EVERY, length, |_| Happening::Fault(reset));
+    }
 }
 
 /// The first draw of the stream tells whether there are users: see [`SeedTraits`].
@@ -261,30 +290,5 @@ fn fill(
             return;
         }
         steps.push(Step { at, what: draw(rng) });
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, millis) = (self.at / SECOND, self.at % SECOND / MILLI);
-        match &self.what {
-            Happening::Client { client: OPERATOR, draw } => write!(f, "{seconds}.{millis:03} operator (draw {draw})"),
-            Happening::Client { client, draw } => {
-                write!(f, "{seconds}.{millis:03} trader {} (draw {draw})", client + 1)
-            }
-            Happening::FixClient { client, draw } => {
-                write!(f, "{seconds}.{millis:03} FIX client {} (draw {draw})", client + 1)
-            }
-            Happening::StompClient { client, draw } => {
-                write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
-            }
-            Happening::Administrator { draw } => write!(f, "{seconds}.{millis:03} administrator (draw {draw})"),
-            Happening::UserClient { client, draw } => {
-                write!(f, "{seconds}.{millis:03} user client {} (draw {draw})", client + 1)
-            }
-            Happening::HttpRead { draw } => write!(f, "{seconds}.{millis:03} read over HTTP (draw {draw})"),
-            Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
-            Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
-        }
     }
 }

@@ -19,6 +19,7 @@ impl SimulatedRun {
     pub(super) fn come_to_rest(&mut self) -> InvariantResult {
         self.trace.line("from now on nothing goes wrong");
         self.machine.disk.heal();
+        self.machine.clock.drift(0, 0);
         let now = self.now();
         (self.full_until, self.slow_until, self.hanging_until) = (0, 0, 0);
         // The line stays as it is: what was lost on it is found by asking.

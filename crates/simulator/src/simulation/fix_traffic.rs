@@ -62,7 +62,9 @@ impl SimulatedRun {
 
     pub(super) fn act_over_fix(&mut self, client: usize, draw: u64) {
         let at = self.moment();
-        self.fix_clients[client].act(at, draw);
+        let client = &mut self.fix_clients[client];
+        client.act(at, draw);
+        client.session.lines.drain(..).for_each(|line| self.trace.line(line));
     }
 
     /// The connections of a process that is gone.

@@ -41,7 +41,7 @@ impl SimulatedRun {
                 Ok(())
             }
             Happening::Fault(fault) => {
-                self.trace.line(format_args!("FAULT {fault:?}"));
+                self.trace.line(format_args!("FAULT {fault}"));
                 self.coverage.fault(fault.kind());
                 self.inject(*fault)
             }
@@ -69,6 +69,9 @@ impl SimulatedRun {
             Fault::SlowDisk { seconds } => self.slow_until = now + seconds * SECOND,
             Fault::HangingDisk { seconds } => self.hanging_until = now + seconds * SECOND,
             Fault::ClockSet { seconds } => self.machine.clock.set_wall_by(seconds * SECOND),
+            Fault::ClockDrifts { parts_per_million, seconds } => {
+                self.machine.clock.drift(parts_per_million, seconds * SECOND);
+            }
             Fault::ReadModelRolledBack { draw } => {
                 self.roll_back_read_model(self.machine.read_model.applied() / 4 * draw);
                 return self.end_process("killed, and the read model is older", false);

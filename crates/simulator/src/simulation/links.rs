@@ -3,7 +3,8 @@
 use domain::CommandEnvelope;
 
 use super::SimulatedRun;
-use crate::client::{Intent, PendingAnswer};
+use crate::client::PendingAnswer;
+use crate::request_log::Intent;
 use crate::schedule::LinkFault;
 
 impl SimulatedRun {

@@ -12,26 +12,27 @@ mod process_end;
 mod read_model_faults;
 mod replay_budget;
 mod damage;
+mod checks;
 mod beginning;
 
 use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::client::{RequestOutcome, SeededClient};
+use crate::client::SeededClient;
 use crate::coverage::Coverage;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
-use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
+use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
-use crate::invariants::lab_books;
 use crate::invariants::progress::CheckProgress;
-use crate::invariants::{Evidence, same_state};
+use crate::invariants::same_state;
 use crate::lab_venue::LabMachine;
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::pace::Pace;
 use crate::platform::{Machine, MachinePlan, Platform};
+use crate::request_log::RequestOutcome;
 use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
@@ -65,6 +66,8 @@ pub struct RunReport {
     pub hash: String,
     pub violation: Option<BrokenInvariant>,
     pub last_lines: Vec<String>,
+    /// What each step of the schedule did, up to the end of the run.
+    pub deeds: Vec<String>,
     pub coverage: Coverage,
     /// Simulated nanoseconds.
     pub simulated: i64,
@@ -81,7 +84,8 @@ pub fn run(plan: &Plan) -> io::Result<RunReport> {
     }
     let simulated = simulation.machine.clock.steady();
     let SimulatedRun { trace, coverage, .. } = simulation;
-    Ok(RunReport { hash: trace.hash(), violation, last_lines: trace.last_lines(), coverage, simulated })
+    let (hash, last_lines, deeds) = (trace.hash(), trace.last_lines(), trace.deeds());
+    Ok(RunReport { hash, violation, last_lines, deeds, coverage, simulated })
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -111,6 +115,8 @@ struct SimulatedRun {
     disk_at: i64,
     venue_at: i64,
     start_at: i64,
+    /// When the running platform is checked next.
+    check_at: i64,
     /// When the FIX port and its clients have their next turn.
     fix_at: i64,
     /// How far the journal was durable when they were woken last.
@@ -164,6 +170,7 @@ impl SimulatedRun {
             disk_at: NEVER,
             venue_at: NEVER,
             start_at: 0,
+            check_at: 0,
             fix_at: 0,
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),
@@ -196,7 +203,10 @@ impl SimulatedRun {
         self.begin_upgrade()?;
         for step in steps {
             self.run_until(step.at)?;
-            self.carry_out(&step.what)?;
+            let lines_before = self.trace.lines();
+            let done = self.carry_out(&step.what);
+            self.trace.end_step(lines_before, step);
+            done?;
         }
         self.run_until(length)?;
         self.come_to_rest()
@@ -212,7 +222,7 @@ impl SimulatedRun {
             self.end_faults()?;
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
             let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due()).min(self.http_due());
-            let next = next.min(self.lab_due());
+            let next = next.min(self.lab_due()).min(self.check_at);
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -234,6 +244,9 @@ impl SimulatedRun {
     }
 
     fn run_next(&mut self, due: i64) -> InvariantResult {
+        if self.check_at == due {
+            return self.check_running();
+        }
         if self.start_at == due {
             return self.start();
         }
@@ -427,57 +440,6 @@ impl SimulatedRun {
         self.platform = Some(platform);
         self.after_work()?;
         self.wake_loop();
-        Ok(())
-    }
-
-    /// What these books have beyond what was checked before.
-    fn check(&mut self, books: &JournalBooks, progress: &mut CheckProgress, is_final: bool) -> InvariantResult {
-        let end = books.recovered.last_sequence;
-        let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
-        let mut venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
-        if let Some(lab) = &self.lab {
-            lab_books::read(lab.venue, &lab.ledger(), &mut venue).map_err(unreadable)?;
-        }
-        let evidence = Evidence {
-            books,
-            venue: &venue,
-            clients: &self.clients,
-            fix_clients: &self.fix_clients,
-            read_model: &self.machine.read_model,
-            market: &self.machine.market,
-            earlier: self.machine.earlier.as_deref(),
-            end,
-        };
-        let before = progress.through;
-        evidence.check(progress)?;
-        self.stomp.check(books, is_final)?;
-        self.http_reads.check(books)?;
-        self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
-        if self.machine.traits.has_users {
-            let unreadable = |reason| broken("the journal cannot be read", reason);
-            read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
-            self.users.check(&progress.admin)?;
-        }
-        if is_final {
-            self.coverage.books(books);
-            self.coverage.clients(&self.clients);
-            self.coverage.fix_clients(&self.fix_clients);
-            self.coverage.stomp_clients(&self.stomp.clients);
-            self.coverage.strategy(self.machine.strategy.counts());
-            self.coverage.values(progress.values.samples, venue.legs.len());
-            self.coverage.users(self.users.counts(), self.users.refusals());
-            self.coverage.http_reads(self.http_reads.counts);
-            self.coverage.pace(&self.pace.peaks);
-            self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, LabMachine::counts));
-            evidence.no_fill_is_missing()?;
-            evidence.no_report_is_missing()?;
-            evidence.no_order_is_undecided()?;
-            evidence.no_leg_stays()?;
-            if self.machine.traits.cancels_on_disconnect {
-                evidence.no_order_outlives_its_connection(self.rested)?;
-            }
-            evidence.no_order_outlives_its_day(self.rested)?;
-        }
         Ok(())
     }
 }

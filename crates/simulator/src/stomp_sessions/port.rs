@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Broker, BrokerLimits, BrokerSettings, DestinationPattern, Rate, StallLimits, StompCaller};
-use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
-use tokio::task::yield_now;
-use tokio::time::advance;
 
 use crate::clock::SimulatedClock;
-use crate::network::NetworkEnd;
+use crate::network::{NetworkEnd, SteppedRuntime};
 
-/// Each lets every task run that is ready; what a task wakes then has its turn, too.
+/// Of the runtime.
 const ROUNDS_PER_STEP: usize = 4;
 const CONNECTIONS_WAITING_MAX: usize = 64;
 /// Few, so that a port that hangs loses some, and must tell its clients.
@@ -25,10 +22,8 @@ const STALL_LIMITS: StallLimits =
 const MICROS: i64 = 1_000;
 
 pub(crate) struct TopicPort {
-    runtime: Runtime,
+    runtime: SteppedRuntime,
     connections: mpsc::Sender<StompCaller>,
-    /// The simulated time that the runtime has come to.
-    reached: i64,
 }
 
 /// What the port needs of the process.
@@ -41,20 +36,18 @@ pub(crate) struct TopicPortParts {
 impl TopicPort {
     pub(crate) fn open(parts: TopicPortParts) -> Result<Self, String> {
         let TopicPortParts { bus, access, clock } = parts;
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        let reached = clock.steady();
+        let runtime = SteppedRuntime::new(clock.steady(), ROUNDS_PER_STEP)?;
         let (connections, waiting) = mpsc::channel(CONNECTIONS_WAITING_MAX);
         // No lines of a log: it is not part of the simulation.
         let (_, lines) = mpsc::channel(1);
         {
             // The broker takes its clock from the runtime that it is made in.
-            let _entered = runtime.enter();
+            let _entered = runtime.runtime().enter();
             let broker = Broker::new(settings(clock.wall())?, bus, access);
             // A process that is killed tells nobody.
-            runtime.spawn(broker.serve_streams(waiting, lines, std::future::pending()));
+            runtime.runtime().spawn(broker.serve_streams(waiting, lines, std::future::pending()));
         }
-        Ok(Self { runtime, connections, reached })
+        Ok(Self { runtime, connections })
     }
 
     /// A client connects; false where the port takes no more.
@@ -65,14 +58,7 @@ impl TopicPort {
 
     /// Everything that is ready or due by now has its turn.
     pub(crate) fn step(&mut self, now: i64) {
-        let passed = u64::try_from(now - self.reached).unwrap_or(0);
-        self.reached = now;
-        self.runtime.block_on(async {
-            advance(Duration::from_nanos(passed)).await;
-            for _ in 0..ROUNDS_PER_STEP {
-                yield_now().await;
-            }
-        });
+        self.runtime.step(now);
     }
 }
 

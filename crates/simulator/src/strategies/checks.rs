@@ -1,5 +1,6 @@
 //! What the strategy was told, held against the journal.
 
+use domain::command::PlaceOrder;
 use domain::{Event, IntId, Order, Source, StrategyId};
 
 use super::strategy_log::{StrategyLog, StrategyLogState};
@@ -15,8 +16,13 @@ impl StrategyLog {
         let mut state = self.lock();
         let changed = books.events.range(state.through + 1..).flat_map(|(_, events)| events).filter_map(own_order);
         for order in changed {
-            let (id, is_placed) = (&order.int_id, state.placed.contains(&order.int_id));
-            ensure(is_placed, "an order that nobody placed", || format!("{order:?}"))?;
+            let (id, placed) = (&order.int_id, state.placed.get(&order.int_id));
+            ensure(placed.is_some(), "an order that nobody placed", || format!("{order:?}"))?;
+            let accepted = books.accepted.get(&order.id);
+            let is_as_asked = placed.zip(accepted).is_some_and(|(placed, accepted)| is_as_placed(accepted, placed));
+            ensure(is_as_asked, "the journal has other terms than its client asked for", || {
+                format!("{accepted:?} instead of {placed:?}")
+            })?;
             ensure(!state.refused.contains(id), "refused and there all the same", || format!("{order:?}"))?;
         }
         state.extend(books, self.id());
@@ -78,6 +84,12 @@ fn own_order(event: &Event) -> Option<&Order> {
         Event::Order(order) if order.source == Source::Strategy => Some(order),
         _ => None,
     }
+}
+
+fn is_as_placed(order: &Order, placed: &PlaceOrder) -> bool {
+    let terms = (order.terms.quantity, order.terms.kind, order.terms.tif);
+    (order.side, order.security, Some(order.account)) == (placed.side, placed.security, placed.account)
+        && terms == (placed.quantity, placed.kind, placed.tif)
 }
 
 /// The events that no run may miss.

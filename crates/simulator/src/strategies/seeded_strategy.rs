@@ -56,8 +56,8 @@ impl SeededStrategy {
         let quantity = Quantity::from(if rng.one_in(12) { 5_000 } else { rng.between(1, 120) });
         let mut ask = order::limit(security.id, side, quantity, limit);
         ask.account = Some(market.accounts[0]);
-        let placed = context.place(ask);
-        self.log.lock().placed.insert(placed);
+        let placed = context.place(ask.clone());
+        self.log.lock().placed.insert(placed, ask);
     }
 }
 
@@ -96,6 +96,7 @@ impl Strategy for SeededStrategy {
     }
 
     fn on_refusal(&mut self, refused: &CommandRejection, _: &mut Context<'_>) {
+        *self.log.lock().refusals.entry(refused.code.to_string()).or_default() += 1;
         if let Command::Place(order) = &refused.command
             && let Some(id) = order.int_id.clone().filter(|_| &*refused.code != UNKNOWN)
         {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use domain::command::PlaceOrder;
 use domain::{Event, IntId, StrategyId};
 
 use crate::market::Market;
@@ -20,9 +21,11 @@ pub(super) struct StrategyLogState {
     pub(super) draws: Vec<u64>,
     /// It places nothing any more, and cancels what it has.
     pub(super) is_over: bool,
-    pub(super) placed: BTreeSet<IntId>,
+    pub(super) placed: BTreeMap<IntId, PlaceOrder>,
     /// Orders that it was told do not exist.
     pub(super) refused: BTreeSet<IntId>,
+    /// How often it was refused something, by code.
+    pub(super) refusals: BTreeMap<String, u64>,
     /// By run: its events of orders, fills and bookings in the order in which it was told.
     pub(super) runs: BTreeMap<u64, Vec<Event>>,
     /// How much each run had been told when it was checked.
@@ -57,6 +60,10 @@ impl StrategyLog {
         let state = self.lock();
         let told = state.runs.values().map(|told| told.len() as u64).sum();
         [state.runs.len() as u64, state.placed.len() as u64, told]
+    }
+
+    pub(crate) fn refusals(&self) -> BTreeMap<String, u64> {
+        self.lock().refusals.clone()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, StrategyLogState> {

@@ -1,24 +1,31 @@
 //! What the runs have reached: transitions of orders, refusals, kinds of journal records, kinds of faults. What was never reached is
 //! listed too.
 
+mod order_table;
+mod session_counts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
-use crate::client::{RequestOutcome, SeededClient};
+use crate::client::SeededClient;
 use crate::error_codes::{UNLISTED_CODE, listed_codes};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::lab_venue::LabCounts;
 use crate::pace::PacePeaks;
+use crate::request_log::RequestOutcome;
 use crate::schedule::Fault;
-use crate::stomp_sessions::{StompCounts, TopicClient};
+use crate::stomp_sessions::TopicClient;
 use crate::users::UserCounts;
+use order_table::OrderTable;
+use session_counts::{FixCoverage, StompCoverage};
 
 /// Kinds of journal records by number: see docs/journal-format.md.
-const RECORD_KINDS: [(u8, &str); 4] = [(1, "input"), (2, "reservation"), (3, "ledger record"), (4, "delivery log")];
+const RECORD_KINDS: [(u8, &str); 5] =
+    [(1, "input"), (2, "reservation"), (3, "ledger record"), (4, "delivery log"), (5, "pulse of a cluster's leader")];
 const CHANGES: [ExecType; 16] = [
     ExecType::PendingNew,
     ExecType::New,
@@ -44,6 +51,7 @@ pub struct Coverage {
     /// From a status by a change to a status.
     transitions: BTreeMap<(String, String, String), u64>,
     changes: BTreeSet<ExecType>,
+    order_table: OrderTable,
     refusals: BTreeMap<&'static str, u64>,
     records: BTreeMap<u8, u64>,
     starts: u64,
@@ -69,25 +77,6 @@ pub struct Coverage {
     statuses: BTreeMap<IntId, OrdStatus>,
 }
 
-/// What the FIX sessions have come to.
-#[derive(Debug, Clone, Copy, Default)]
-struct FixCoverage {
-    logons: u64,
-    gaps: u64,
-    resends: u64,
-    repeats: u64,
-    requests: u64,
-    reports: u64,
-}
-
-/// What the STOMP sessions have come to.
-#[derive(Debug, Clone, Copy, Default)]
-struct StompCoverage {
-    counts: StompCounts,
-    /// Messages that a client had asked for again.
-    again: u64,
-}
-
 impl Coverage {
     pub(crate) fn fault(&mut self, kind: &'static str) {
         *self.faults.entry(kind).or_default() += 1;
@@ -111,6 +100,8 @@ impl Coverage {
         for (kind, count) in &books.inputs.record_kinds {
             *self.records.entry(*kind).or_default() += count;
         }
+        self.order_table.add_journal(books.events.values().flatten());
+        self.refusals(&session_refusals(books));
         self.disconnect_cancels += books.inputs.disconnect_cancels;
         self.orders += books.orders.len() as u64;
         self.fills += books.transactions.len() as u64;
@@ -131,30 +122,24 @@ impl Coverage {
     }
 
     pub(crate) fn fix_clients(&mut self, clients: &[FixClient]) {
-        for session in clients.iter().map(|client| &client.session) {
-            let counts = session.counts;
-            self.fix.logons += counts.logons;
-            self.fix.gaps += counts.gaps;
-            self.fix.resends += counts.resends;
-            self.fix.repeats += counts.repeats;
-            self.fix.requests += session.sent.len() as u64;
-            self.fix.reports += session.received.len() as u64;
-        }
+        clients.iter().for_each(|client| self.fix.add_client(client));
     }
 
     pub(crate) fn stomp_clients(&mut self, clients: &[TopicClient]) {
-        for client in clients {
-            self.stomp.counts.add(&client.counts);
-            self.stomp.again += client.asked_again();
-        }
+        clients.iter().for_each(|client| self.stomp.add_client(client));
     }
 
-    pub(crate) fn strategy(&mut self, counts: [u64; 3]) {
+    pub(crate) fn strategy(&mut self, counts: [u64; 3], refusals: &BTreeMap<String, u64>) {
         self.strategy = counts;
+        self.refusals(refusals);
     }
 
     pub(crate) fn users(&mut self, counts: UserCounts, refusals: &BTreeMap<String, u64>) {
         self.users = counts;
+        self.refusals(refusals);
+    }
+
+    fn refusals(&mut self, refusals: &BTreeMap<String, u64>) {
         let codes = listed_codes();
         for (code, count) in refusals {
             let code = codes.get(code.as_str()).copied().unwrap_or(UNLISTED_CODE);
@@ -186,6 +171,7 @@ impl Coverage {
         add_counts(&mut self.refusals, &other.refusals);
         add_counts(&mut self.records, &other.records);
         self.changes.extend(&other.changes);
+        self.order_table.add(&other.order_table);
         self.starts += other.starts;
         self.torn_ends += other.torn_ends;
         self.orders += other.orders;
@@ -200,8 +186,7 @@ impl Coverage {
         self.lab.add(&other.lab);
         self.pace.raise_to(&other.pace);
         self.fix.add(&other.fix);
-        self.stomp.counts.add(&other.stomp.counts);
-        self.stomp.again += other.stomp.again;
+        self.stomp.add(&other.stomp);
         self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
     }
 
@@ -247,39 +232,15 @@ impl Coverage {
     }
 }
 
-impl FixCoverage {
-    fn add(&mut self, other: &Self) {
-        self.logons += other.logons;
-        self.gaps += other.gaps;
-        self.resends += other.resends;
-        self.repeats += other.repeats;
-        self.requests += other.requests;
-        self.reports += other.reports;
+/// What FIX clients were refused is in the journal; other clients tell it by themselves.
+fn session_refusals(books: &JournalBooks) -> BTreeMap<String, u64> {
+    let mut codes = BTreeMap::new();
+    for event in books.events.values().flatten() {
+        if let Event::Refused(refused) = event {
+            *codes.entry(refused.code.to_string()).or_default() += 1;
+        }
     }
-}
-
-impl fmt::Display for FixCoverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:>9}  Logons", self.logons)?;
-        writeln!(f, "{:>9}  requests of clients", self.requests)?;
-        writeln!(f, "{:>9}  reports and refusals received", self.reports)?;
-        writeln!(f, "{:>9}  gaps that a client found", self.gaps)?;
-        writeln!(f, "{:>9}  gaps that the platform found", self.resends)?;
-        writeln!(f, "{:>9}  messages that came again", self.repeats)
-    }
-}
-
-impl fmt::Display for StompCoverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { counts, again } = self;
-        writeln!(f, "{:>9}  connections", counts.connects)?;
-        writeln!(f, "{:>9}  messages of topics", counts.messages)?;
-        writeln!(f, "{:>9}  of them replayed, {again} asked for again", counts.replayed)?;
-        writeln!(f, "{:>9}  of them in snapshots", counts.shown)?;
-        writeln!(f, "{:>9}  events of clients confirmed", counts.confirmed)?;
-        writeln!(f, "{:>9}  times told that events were lost", counts.gaps)?;
-        writeln!(f, "{:>9}  times cut off as too slow", counts.slow)
-    }
+    codes
 }
 
 fn add_counts<K: Ord + Clone>(sum: &mut BTreeMap<K, u64>, other: &BTreeMap<K, u64>) {
@@ -325,7 +286,8 @@ impl fmt::Display for Coverage {
         writeln!(f, "{instructions:>9}  instructions about one order\n")?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
         writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
+        writeln!(f, "\nrows of docs/order-states.md never reached\n{}", self.order_table)?;
         let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));
-        writeln!(f, "\ncodes of docs/errors.md never reached\n  {}", codes.collect::<Vec<_>>().join(", "))
+        writeln!(f, "codes of docs/errors.md never reached\n  {}", codes.collect::<Vec<_>>().join(", "))
     }
 }

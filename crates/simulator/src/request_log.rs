@@ -1,0 +1,121 @@
+//! What a client asked for and what became of it, in its own log.
+
+use domain::command::{Command, PlaceOrder};
+use domain::{IntId, OrderId, Quantity, Side};
+
+/// One request and what became of it.
+#[derive(Debug, Clone)]
+pub(crate) struct LogEntry {
+    pub(crate) intent: Intent,
+    pub(crate) outcome: RequestOutcome,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Intent {
+    Place(Box<PlaceOrder>, IntId),
+    /// The order, and its new quantity where that changes.
+    Modify(IntId, Option<Quantity>),
+    Cancel(IntId),
+    /// Trading states and the kill switch.
+    Operate(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestOutcome {
+    Waiting,
+    Accepted {
+        sequence: u64,
+        order: Option<OrderId>,
+    },
+    Refused {
+        sequence: u64,
+        code: &'static str,
+    },
+    /// Refused over HTTP, which does not tell the input.
+    Declined {
+        code: &'static str,
+    },
+    /// The platform says that it does not know, as it may while its disk hangs.
+    SaidUnknown,
+    /// The platform ended before it answered, or did not take the request.
+    Unknown,
+    /// The platform was not there, or had no room: the request had no effect.
+    NotSent,
+}
+
+impl RequestOutcome {
+    /// Whether the client knows that the request had no effect.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Declined { .. } | Self::NotSent)
+    }
+}
+
+impl Intent {
+    /// The order that it names.
+    pub(crate) fn order(&self) -> Option<&IntId> {
+        match self {
+            Self::Place(_, int_id) | Self::Modify(int_id, _) | Self::Cancel(int_id) => Some(int_id),
+            Self::Operate(_) => None,
+        }
+    }
+
+    /// Whether the command asks for the same, on the terms that it sends.
+    pub(crate) fn is_asked_by(&self, command: &Command) -> bool {
+        let terms =
+            |order: &PlaceOrder| (order.side, order.quantity, order.kind, order.tif, order.account, order.security);
+        match (self, command) {
+            (Self::Place(order, _), Command::Place(asked)) => terms(order) == terms(asked),
+            (Self::Modify(_, quantity), Command::Modify(asked)) => *quantity == asked.quantity,
+            (Self::Cancel(_), Command::Cancel(_)) => true,
+            (Self::Operate(_), command) => {
+                matches!(command, Command::Kill { .. } | Command::SetTradingState { .. })
+            }
+            _ => false,
+        }
+    }
+}
+
+impl LogEntry {
+    pub(crate) fn placed(&self) -> Option<&IntId> {
+        match &self.intent {
+            Intent::Place(_, int_id) => Some(int_id),
+            Intent::Modify(..) | Intent::Cancel(_) | Intent::Operate(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Intent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Place(order, int_id) => {
+                let (side, quantity, security) = (order.side, order.quantity, order.security);
+                let side = if side == Side::Buy { "buy" } else { "sell" };
+                write!(
+                    f,
+                    "{int_id}: {side} {quantity} of security {security}, {} {}",
+                    order.kind.name(),
+                    order.tif.name()
+                )?;
+                order.kind.limit().map_or(Ok(()), |limit| write!(f, " at {limit}"))
+            }
+            Self::Modify(order, Some(quantity)) => write!(f, "modify {order}, quantity {quantity}"),
+            Self::Modify(order, None) => write!(f, "note {order}"),
+            Self::Cancel(order) => write!(f, "cancel {order}"),
+            Self::Operate(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::fmt::Display for RequestOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Waiting => f.write_str("no answer yet"),
+            Self::Accepted { sequence, .. } => write!(f, "accepted at {sequence}"),
+            Self::Refused { sequence, code } => write!(f, "refused at {sequence}, {code}"),
+            Self::Declined { code } => write!(f, "refused, {code}"),
+            Self::SaidUnknown => f.write_str("the platform says that the outcome is unknown"),
+            Self::Unknown => f.write_str("no answer, the outcome is unknown"),
+            Self::NotSent => f.write_str("not sent"),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! When the invariants are checked: at every start, at the end of a run, and every few seconds while the platform runs.
+
+use super::SimulatedRun;
+use crate::invariants::books::{JournalBooks, read_admin_records};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::progress::CheckProgress;
+use crate::invariants::venue_books::VenueBooks;
+use crate::invariants::{Evidence, lab_books};
+use crate::lab_venue::LabMachine;
+use crate::platform::Platform;
+use crate::schedule::SECOND;
+
+/// A platform that runs is checked so often.
+const CHECK_EVERY: i64 = 10 * SECOND;
+
+impl SimulatedRun {
+    /// What these books have beyond what was checked before.
+    pub(super) fn check(
+        &mut self,
+        books: &JournalBooks,
+        progress: &mut CheckProgress,
+        is_final: bool,
+    ) -> InvariantResult {
+        let venue = self.read_venues()?;
+        self.evidence(books, &venue).check(progress)?;
+        self.check_logs(books, is_final.then_some(self.stomp.settled))?;
+        self.check_users(books, progress)?;
+        if !is_final {
+            return Ok(());
+        }
+        self.cover(books, progress, &venue);
+        self.check_end(&self.evidence(books, &venue))
+    }
+
+    /// The platform while it runs: what is durable by now is held against the logs of all clients. The venues' ledgers are left to the
+    /// starts, because they are read from their beginning, and so are users.
+    pub(super) fn check_running(&mut self) -> InvariantResult {
+        self.check_at = self.now() + CHECK_EVERY;
+        // A damaged file is looked at when a start reads it.
+        let is_undisturbed = self.flipped.is_none() && !self.machine.disk.is_cut();
+        let platform = self.platform.as_deref().filter(|platform| platform.is_started() && is_undisturbed);
+        let Some(end) = platform.map(Platform::durable) else { return Ok(()) };
+        let Some((mut books, mut progress)) = self.books.take() else { return Ok(()) };
+        books.read_on(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
+        self.evidence(&books, &VenueBooks::default()).check_journal(&mut progress)?;
+        self.check_logs(&books, None)?;
+        self.books = Some((books, progress));
+        Ok(())
+    }
+
+    fn read_venues(&self) -> Result<VenueBooks, BrokenInvariant> {
+        let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
+        let mut venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
+        if let Some(lab) = &self.lab {
+            lab_books::read(lab.venue, &lab.ledger(), &self.machine.market, &mut venue).map_err(unreadable)?;
+        }
+        Ok(venue)
+    }
+
+    fn evidence<'a>(&'a self, books: &'a JournalBooks, venue: &'a VenueBooks) -> Evidence<'a> {
+        Evidence {
+            books,
+            venue,
+            clients: &self.clients,
+            fix_clients: &self.fix_clients,
+            read_model: &self.machine.read_model,
+            market: &self.machine.market,
+            earlier: self.machine.earlier.as_deref(),
+            lab_faults: self.lab.as_ref().map_or_else(Default::default, LabMachine::struck),
+            end: books.recovered.last_sequence,
+        }
+    }
+
+    /// What followers, readers and the strategy were told; all of it up to the given sequence, at the end of a run.
+    fn check_logs(&mut self, books: &JournalBooks, complete_through: Option<u64>) -> InvariantResult {
+        self.stomp.check(books, complete_through.is_some())?;
+        self.http_reads.check(books)?;
+        self.machine.strategy.check(books, complete_through)
+    }
+
+    /// At a start alone: what became of changes without an answer is known then, and all sessions have ended.
+    fn check_users(&mut self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
+        if self.machine.traits.has_users {
+            let unreadable = |reason| broken("the journal cannot be read", reason);
+            let (before, end) = (progress.admin_through, books.recovered.last_sequence);
+            read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
+            progress.admin_through = end;
+            self.users.check(&progress.admin)?;
+        }
+        Ok(())
+    }
+
+    /// Once all is quiet.
+    fn check_end(&self, evidence: &Evidence<'_>) -> InvariantResult {
+        evidence.no_fill_is_missing()?;
+        evidence.no_report_is_missing()?;
+        evidence.no_order_is_undecided()?;
+        evidence.nothing_stays_in_the_market()?;
+        evidence.venue_agrees()?;
+        if self.machine.traits.cancels_on_disconnect {
+            evidence.no_order_outlives_its_connection(self.rested)?;
+        }
+        evidence.no_order_outlives_its_day(self.rested)
+    }
+
+    fn cover(&mut self, books: &JournalBooks, progress: &CheckProgress, venue: &VenueBooks) {
+        let inferred = self.evidence(books, venue).inferred_fills();
+        self.coverage.books(books);
+        self.coverage.clients(&self.clients);
+        self.coverage.fix_clients(&self.fix_clients);
+        self.coverage.stomp_clients(&self.stomp.clients);
+        self.coverage.strategy(self.machine.strategy.counts(), &self.machine.strategy.refusals());
+        self.coverage.values(progress.values.samples, venue.legs().count());
+        self.coverage.users(self.users.counts(), self.users.refusals());
+        self.coverage.http_reads(self.http_reads.counts);
+        self.coverage.pace(&self.pace.peaks);
+        self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
+    }
+}
