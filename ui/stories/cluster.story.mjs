@@ -26,7 +26,7 @@ async function alone({ server, page, shoot }) {
 }
 
 /** Ports below those that the system gives to connections, which nobody has now. */
-async function freePorts(count) {
+export async function freePorts(count) {
   const ports = [];
   for (let port = 12_000 + (process.pid % 2_000); ports.length < count; port += 1) {
     const probe = createServer();

@@ -99,7 +99,7 @@ export class Server {
     return Promise.race([new Promise((resolve) => lines.once('line', (line) => resolve(JSON.parse(line)))), failed]);
   }
 
-  /** Kills the server. All tests together may do so 60 times; where a crash is not the matter, use `shutDown`. */
+  /** Kills the server. All tests together may do so 60 times (docs/proof.md counts them); where a crash is not the matter, use `shutDown`. */
   async kill() {
     this.process.kill('SIGKILL');
     await this.ended;

@@ -81,6 +81,11 @@ impl HttpClient {
         Ok(response)
     }
 
+    /// The next request has a connection of its own: the server closes one that was idle for long.
+    pub fn close(&mut self) {
+        self.connection = None;
+    }
+
     fn connect(&self) -> io::Result<BufReader<TcpStream>> {
         let stream = TcpStream::connect_timeout(&self.address, DEADLINE)?;
         stream.set_nodelay(true)?;

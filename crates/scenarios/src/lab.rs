@@ -137,7 +137,15 @@ pub fn write_credentials(path: &Path, lab: &LabProcess, account: &str) {
     let key = keys.iter().find(is_wanted).expect("the account has a key");
     let text = |name: &str| key[name].as_str().expect("a key has both parts");
     let (id, pem) = (text("apiKey"), text("privateKeyPem"));
-    fs::write(path, format!("apiKey = \"{id}\"\nprivateKey = \"\"\"\n{pem}\"\"\"\n")).expect("a file");
+    write_private(path, &format!("apiKey = \"{id}\"\nprivateKey = \"\"\"\n{pem}\"\"\"\n"));
+}
+
+/// A file for its owner alone.
+///
+/// # Panics
+/// Where it cannot be written.
+pub fn write_private(path: &Path, text: &str) {
+    fs::write(path, text).expect("a file");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("a file of ours");
 }
 

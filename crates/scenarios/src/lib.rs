@@ -20,3 +20,5 @@ pub mod postgres;
 pub mod nats;
 
 pub mod lab;
+
+pub mod seed;

@@ -107,7 +107,9 @@ impl LabPlatform {
     }
 
     pub(crate) fn expect_equal_books(&self, client: &mut HttpClient) {
+        // The ledger of a long run takes its time.
         let expected = self.venue_totals();
+        client.close();
         let mut seen = BTreeMap::new();
         let equal = || {
             seen = our_totals(client);

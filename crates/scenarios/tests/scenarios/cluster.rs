@@ -12,6 +12,7 @@ use scenarios::ports::reserve_ports;
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::{RunningServer, ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binance::{LabPlatform, place_when_priced, resting, wait_for_session};
@@ -176,6 +177,18 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     }
 }
 
+/// What was done from the command line, as the audit has it.
+pub(crate) fn done_by_command(client: &mut HttpClient) -> Vec<(String, String)> {
+    let audit = client.get_json("/rest/audit?limit=1000");
+    let ours = audit.as_array().unwrap().iter().filter(|entry| entry["door"] == "CLI");
+    let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    ours.map(|entry| (text(entry, "action"), text(entry, "outcome"))).collect()
+}
+
+fn action(name: &str) -> (String, String) {
+    (name.to_owned(), "done".to_owned())
+}
+
 /// How a lead began, as its leader shows it, and that orders are acknowledged.
 fn expect_lead(client: &mut HttpClient, epoch: u64, cause: &str, before: &str) {
     let overview = wait_for("the gate to be open", || {
@@ -214,6 +227,7 @@ fn expect_leaves(cluster: &TestCluster, member: &str) {
     assert_eq!(left.code, Some(0), "{left}");
     let alone = cluster.lab.launch.clone().on_folder(&cluster.data(member)).start();
     assert_eq!(open_orders(&mut alone.client()).len(), 5);
+    assert_eq!(done_by_command(&mut alone.client()), [action("ha hand-over"), action("ha go-alone")]);
     assert!(alone.client().get("/health/cluster").unwrap().body.contains("\"role\":\"alone\""));
     alone.stop();
 }
@@ -261,6 +275,7 @@ fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_
     let mut client = first.client();
     wait_for_session(&mut client, "SUBSCRIBED");
     expect_lead(&mut client, 3, "HAND_OVER", "b");
+    assert_eq!(done_by_command(&mut client), [action("ha hand-over")]);
     place(&mut client, &["five"]);
     assert_eq!((open_orders(&mut client).len(), cluster.orders_at_venue()), (5, 5));
     // What a follower has not read when the log is lost, it does not have when it goes on alone.

@@ -1,7 +1,7 @@
 //! A FIX client that has two addresses, made with QuickFIX, trades on at the new leader with its numbers.
 
 use scenarios::ports::reserve_ports;
-use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::server::{RunningServer, ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
 use std::net::TcpStream;
 
@@ -96,5 +96,55 @@ fn a_fix_client_with_two_addresses_trades_on_at_the_new_leader_with_its_numbers(
     assert_eq!(session["nextOut"], numbers.last().unwrap() + 1, "{session}");
     client.leave();
     second.stop();
+    cluster.lab.stop();
+}
+
+/// Its FIX port is open, and it waits for its venue.
+fn waiting_leader(launcher: &ServerLauncher, port: u16) -> RunningServer {
+    let server = launcher.start();
+    wait_for("the FIX port of a leader", || listens(port).then_some(()));
+    server
+}
+
+#[test]
+fn a_new_leader_that_waits_for_its_venue_stops_at_once_and_never_says_that_it_serves() {
+    let cluster = TestCluster::start(0);
+    let port = reserve_ports(1)[0];
+    // Requests of a leader before could arrive there for more than a minute.
+    let launcher = with_fix(&cluster, "a", port).set("venues.LAB.receiveWindowMillis", 60_000);
+    let server = waiting_leader(&launcher, port);
+    send_signal(server.pid(), "TERM");
+    let ended = server.wait();
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert!(!ended.output.contains("\"role\":\"leader\""), "{ended}");
+    assert!(!ended.log.contains("server::compose: serving on"), "{ended}");
+    cluster.lab.stop();
+}
+
+/// QuickFIX gives up a Logon that is not answered in 10 s, and says `logged out`.
+#[test]
+fn a_venue_that_is_away_does_not_keep_the_fix_clients_of_a_new_leader_waiting() {
+    let cluster = TestCluster::start(0);
+    let ports = reserve_ports(2);
+    let nobody = format!("127.0.0.1:{}", ports[1]);
+    let file = |name: &str| cluster.lab.folder.path().join(name).display().to_string();
+    let away = [
+        ("type", "binance-spot".to_owned()),
+        ("environment", "testnet".to_owned()),
+        ("account", "Away".to_owned()),
+        ("credentials", file("key.toml")),
+        ("trustedCertificates", file("lab/tls/cert.pem")),
+        ("rest", format!("http://{nobody}")),
+        ("wsApi", format!("ws://{nobody}/ws-api/v3")),
+        ("streams", format!("ws://{nobody}")),
+    ];
+    let launcher = with_fix(&cluster, "a", ports[0]);
+    let launcher =
+        away.iter().fold(launcher, |launcher, (key, value)| launcher.set(&format!("venues.AWAY.{key}"), value));
+    let server = waiting_leader(&launcher, ports[0]);
+    let client = Client::start(&client_settings(&ports[..1]), &[]);
+    assert_eq!(client.hear(), "logged on", "its first Logon is answered");
+    client.leave();
+    server.stop();
     cluster.lab.stop();
 }

@@ -8,7 +8,7 @@ use scenarios::server::{RunningServer, ServerExit, ServerLauncher};
 use scenarios::wait::wait_for;
 
 use crate::binance::wait_for_session;
-use crate::cluster::{TestCluster, open_orders, place, wait_for_health};
+use crate::cluster::{TestCluster, done_by_command, open_orders, place, wait_for_health};
 use crate::metrics;
 
 const REFUSED: Option<i32> = Some(2);
@@ -80,6 +80,8 @@ fn a_single_server_becomes_a_cluster_and_a_lost_log_begins_anew_without_losing_a
     let first = cluster.start_member("a");
     let mut client = lead(&first);
     assert_eq!(open_orders(&mut client), ["one", "two"]);
+    let rebuilt = ("ha rebuild-log".to_owned(), "done".to_owned());
+    assert_eq!(done_by_command(&mut client), std::slice::from_ref(&rebuilt));
     place(&mut client, &["three"]);
     let empty = cluster.launcher("b").expect_refused();
     assert!(empty.code == REFUSED && empty.log.contains("rialto restore BACKUP --as-member"), "{empty}");
@@ -108,6 +110,7 @@ fn a_single_server_becomes_a_cluster_and_a_lost_log_begins_anew_without_losing_a
     let first = first.start();
     let mut client = lead(&first);
     assert_eq!(open_orders(&mut client), ["four", "one", "three", "two"]);
+    assert_eq!(done_by_command(&mut client), [rebuilt.clone(), rebuilt]);
     place(&mut client, &["five"]);
 
     // It had read less than the other one when the log was lost.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use domain::command::Command;
 use domain::query::{Answer, Filter};
+use domain::report::ReportKind;
 use domain::{
     AccountId, Event, Fill, Input, Order, OrderId, Position, Quantity, Query, SecurityId, Sequenced, Side, Source,
     Text, Timestamp, Transaction,
@@ -22,6 +23,32 @@ use venue_sim::{ClientOrder, VenueRecord};
 
 /// The kind of a journal record that holds an input.
 const INPUT: u8 = 1;
+
+/// A report of a venue as the journal has it.
+pub(crate) struct JournalledReport {
+    pub(crate) sequence: u64,
+    /// When the server had it, by its own clock.
+    pub(crate) at: Timestamp,
+    pub(crate) kind: ReportKind,
+}
+
+/// All reports of an adapter, from a folder where no server runs.
+pub(crate) fn reports_of(adapter: &str, data: &Path) -> Vec<JournalledReport> {
+    let mut reader = JournalReader::open(&data.join(journal::FOLDER), 1).unwrap();
+    let mut reports = Vec::new();
+    while let Some(entry) = reader.read_to(u64::MAX).unwrap() {
+        if entry.kind != INPUT {
+            continue;
+        }
+        if let Input::Report(report) = minicbor::decode(entry.payload).unwrap()
+            && &*report.adapter.0 == adapter
+        {
+            let (sequence, at) = (entry.sequence, Timestamp(entry.time));
+            reports.push(JournalledReport { sequence, at, kind: report.kind });
+        }
+    }
+    reports
+}
 
 /// The journal as far as it was read, and the state that follows from it.
 #[derive(Default)]

@@ -1,10 +1,15 @@
-//! Orders over REST to venues that speak FIX: QuickFIX's sample programs, on the real server.
+//! Orders over REST and inbound FIX to venues that speak FIX: QuickFIX's sample programs, on the real server.
+
+use std::collections::BTreeMap;
 
 use scenarios::http::HttpClient;
+use scenarios::server::{RunningServer, send_signal};
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
 use self::program::QuickfixProgram;
+use crate::fix_orders::client::FixClient;
+use crate::fix_orders::{STEADY, server_with};
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, fields, limit, with_id};
 
 /// The programs as processes, as the adapter's own tests have them.
@@ -24,7 +29,7 @@ fn platform_at(program: &QuickfixProgram, dialect: &str) -> TestPlatform {
         ("senderCompId", "RIALTO"),
         ("targetCompId", "VENUE"),
     ];
-    let desk = TestPlatform::new().set("auth.anonymousRole", "admin").set("recovery.answerWithinSeconds", 2);
+    let desk = server_with(STEADY).set("auth.anonymousRole", "admin").set("recovery.answerWithinSeconds", 2);
     let desk = desk.set("venues.BROKER.port", program.port);
     settings.iter().fold(desk, |desk, (key, value)| desk.set(&format!("venues.BROKER.{key}"), value))
 }
@@ -58,16 +63,42 @@ fn positions(client: &mut HttpClient, account: &Value) -> Vec<Value> {
     own.map(|position| fields(position, &["securityId", "quantity"])).collect()
 }
 
-#[test]
-fn orders_become_fills_and_positions_and_a_restart_of_either_side_loses_and_doubles_nothing() {
-    let mut executor = QuickfixProgram::start("executor", "FIX.4.4");
-    let desk = platform_at(&executor, "quickfix-executor");
+/// What a FIX client was told to have filled, by its orders.
+fn told_fills(desk: &FixClient) -> BTreeMap<String, Vec<String>> {
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for report in desk.received.iter().filter(|report| report.get(150) == Some("F")) {
+        let field = |tag| report.get(tag).unwrap_or_default();
+        told.entry(field(11).to_owned()).or_default().push(format!("{} @ {}", field(32), field(31)));
+    }
+    told
+}
+
+/// A client of ours over FIX, whose numbers go on from one server to the next.
+struct InboundClient(FixClient);
+
+impl InboundClient {
+    fn log_on(&mut self, server: &RunningServer) {
+        self.0.log_on(server.port_address("fix"));
+    }
+
+    fn trade(&mut self, id: &str, side: &str, quantity: u64) {
+        self.0.send(&format!("35=D|11={id}|1=BROKER|54={side}|38={quantity}|40=2|44=250|48=1|59=0"));
+        self.0.receive_until("the fill", |desk| told_fills(desk).contains_key(id));
+    }
+}
+
+/// `executor` fills every order, and its ExecIDs begin at 1 when it starts.
+fn orders_become_fills_and_positions(version: &'static str, dialect: &str) {
+    let mut executor = QuickfixProgram::start("executor", version);
+    let desk = platform_at(&executor, dialect);
     let server = desk.start();
-    let mut client = server.client();
+    let (mut client, mut fix) = (server.client(), InboundClient(FixClient::new("STEADY")));
     wait_until_open(&mut client);
     let account = broker(&mut client);
     client.place(&day(AAPL, "BUY", 100, &account, "first"));
     client.wait_for_status("first", "EXECUTED");
+    fix.log_on(&server);
+    fix.trade("fix-first", "1", 40);
 
     // The first execution after its restart has the ExecID of the first one before.
     executor.restart();
@@ -75,21 +106,75 @@ fn orders_become_fills_and_positions_and_a_restart_of_either_side_loses_and_doub
     wait_until_open(&mut client);
     client.place(&day(AAPL, "BUY", 30, &account, "second"));
     client.wait_for_status("second", "EXECUTED");
-    let held = [json!({ "securityId": AAPL, "quantity": 130 })];
-    assert_eq!(positions(&mut client, &account), held);
-    drop(server);
+    fix.trade("fix-second", "1", 7);
+    let held = |quantity: u64| [json!({ "securityId": AAPL, "quantity": quantity })];
+    assert_eq!(positions(&mut client, &account), held(177));
+    fix.0.log_out();
+    server.stop();
 
     let server = desk.start();
     let mut client = server.client();
     wait_until_open(&mut client);
     client.place(&day(AAPL, "SELL", 50, &account, "third"));
     client.wait_for_status("third", "EXECUTED");
-    assert_eq!(positions(&mut client, &account), [json!({ "securityId": AAPL, "quantity": 80 })]);
+    fix.log_on(&server);
+    fix.trade("fix-third", "2", 27);
+    assert_eq!(positions(&mut client, &account), held(100));
+    let told = [("fix-first", "40 @ 250"), ("fix-second", "7 @ 250"), ("fix-third", "27 @ 250")];
+    let told = told.map(|(id, fill)| (id.to_owned(), vec![fill.to_owned()]));
+    assert_eq!(told_fills(&fix.0), BTreeMap::from(told), "each fill is told once");
+    fix.0.log_out();
     server.stop();
 }
 
 #[test]
-fn a_cancel_that_is_not_answered_leaves_the_order_in_doubt() {
+fn orders_become_fills_at_executor_over_fix_44_and_no_restart_loses_or_doubles_one() {
+    orders_become_fills_and_positions("FIX.4.4", "quickfix-executor");
+}
+
+#[test]
+fn orders_become_fills_at_executor_over_fix_42_and_no_restart_loses_or_doubles_one() {
+    orders_become_fills_and_positions("FIX.4.2", "quickfix-executor-42");
+}
+
+/// Alarms of the engine with that code.
+fn alarms(client: &mut HttpClient, code: &str) -> Vec<String> {
+    let events = client.get_json("/rest/history/events?after=0&limit=1000");
+    let messages = events.as_array().unwrap().iter().filter_map(|event| event["event"]["message"].as_str());
+    messages.filter(|message| message.starts_with(&format!("{code}: "))).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_cancel_that_ordermatch_does_not_answer_ends_in_doubt_with_an_alarm_and_not_as_cancelled() {
+    let ordermatch = QuickfixProgram::start("ordermatch", "FIX.4.2");
+    let desk = platform_at(&ordermatch, "quickfix-ordermatch");
+    let server = desk.start();
+    let mut client = server.client();
+    wait_until_open(&mut client);
+    let account = broker(&mut client);
+    client.place(&day(AAPL, "BUY", 100, &account, "rests"));
+    let order = client.wait_for_status("rests", "SUBMITTED");
+    assert_eq!((&order["inDoubt"], alarms(&mut client, "no-answer")), (&json!(false), vec![]));
+
+    // The connection stands, and nothing is answered.
+    send_signal(ordermatch.pid(), "STOP");
+    assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
+    wait_for("the order to be in doubt", || (client.order("rests")["inDoubt"] == json!(true)).then_some(()));
+    let alarm = "no-answer: order rests: the venue has not answered for 2 s";
+    assert_eq!(alarms(&mut client, "no-answer"), [alarm]);
+    let order = client.order("rests");
+    assert_eq!(fields(&order, &["status", "inDoubt"]), json!({ "status": "PENDING_CANCEL", "inDoubt": true }));
+    assert!(!server.log().contains("venue session lost"));
+
+    // What the venue says at last is believed.
+    send_signal(ordermatch.pid(), "CONT");
+    let order = client.wait_for_status("rests", "CANCELED");
+    assert_eq!(order["inDoubt"], json!(false));
+    server.stop();
+}
+
+#[test]
+fn a_cancel_of_an_order_that_ordermatch_has_forgotten_is_not_answered_and_leaves_it_in_doubt() {
     let mut ordermatch = QuickfixProgram::start("ordermatch", "FIX.4.2");
     let desk = platform_at(&ordermatch, "quickfix-ordermatch");
     let server = desk.start();

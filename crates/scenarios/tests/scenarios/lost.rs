@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use scenarios::http::HttpClient;
+use scenarios::seed::fresh_seed;
 use scenarios::server::{RunningServer, ServerExit};
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
@@ -276,7 +277,7 @@ fn harm(crashed: &Crashed, dice: &mut Dice) -> String {
 /// Every byte below the end was acknowledged, so the server must refuse to start with any damage.
 #[test]
 fn no_random_damage_after_a_crash_loses_an_acknowledged_order_in_silence() {
-    let (damages, seed) = (number("RIALTO_DAMAGES", DAMAGES), number("RIALTO_SEED", u64::from(std::process::id())));
+    let (damages, seed) = (number("RIALTO_DAMAGES", DAMAGES), number("RIALTO_SEED", fresh_seed()));
     println!("damage test: RIALTO_DAMAGES={damages} RIALTO_SEED={seed}");
     let crashed = Crashed::after_a_fill();
     let mut dice = Dice(seed);

@@ -1,16 +1,19 @@
 //! The end of a series: what clients were told, the members' journals, the epochs of the log and the venue's ledger agree.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use domain::{OrderId, WireId};
 use replication_nats::{JetStreamSettings, JetStreamStore};
+use scenarios::http::HttpClient;
 use scenarios::nats::NatsServers;
 use serde_json::Value;
 use storage::replication::{LoadReply, LogEntry, LogPayload, LogPosition, LogStore};
 
 use super::fix_load::{FixLoad, FixLog};
 use super::rest_load::{RestLoad, RestLog};
-use super::{MEMBERS, Series, wait_long};
+use super::{MEMBERS, RECOVERY, Series, wait_long};
 use crate::evidence::JournalEvidence;
 use crate::test_platform::TraderClient;
 
@@ -67,7 +70,7 @@ pub(crate) fn finish(mut series: Series, rest: RestLoad, fix: FixLoad) {
     let leader = series.wait_for_leader();
     let mut client = series.client(leader);
     // On a busy machine the venue answers inquiries too late for their own time window, and they are made again.
-    wait_long("every order to be settled", || is_settled(&client.get_json("/rest/execution/order")).then_some(()));
+    wait_until_settled(&mut client);
     series.cluster.lab.expect_equal_books(&mut client);
     let session = client.get_json("/rest/fix/sessions")[0].clone();
     expect_equal_journals(&series);
@@ -82,8 +85,22 @@ pub(crate) fn finish(mut series: Series, rest: RestLoad, fix: FixLoad) {
     report(&series, (&rest, &fix), at_venue);
 }
 
-fn is_settled(orders: &Value) -> bool {
-    orders.as_array().unwrap().iter().all(|order| order["status"] == "SUBMITTED" && order["inDoubt"] == false)
+/// Where one stays in doubt, the failure shows it.
+fn wait_until_settled(client: &mut HttpClient) {
+    let begun = Instant::now();
+    loop {
+        let orders = client.get_json("/rest/execution/order");
+        let open: Vec<_> = orders.as_array().unwrap().iter().filter(|order| !is_settled(order)).collect();
+        if open.is_empty() {
+            return;
+        }
+        assert!(begun.elapsed() < RECOVERY, "{} orders are not settled, the first {:#}", open.len(), open[0]);
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn is_settled(order: &Value) -> bool {
+    order["status"] == "SUBMITTED" && order["inDoubt"] == false
 }
 
 fn expect_equal_journals(series: &Series) {
@@ -123,7 +140,14 @@ fn expect_epochs_in_order(series: &Series, journal: &JournalEvidence) -> usize {
     rows.len()
 }
 
+/// Of the orders over FIX, so many of a hundred may be refused. A new leader answers its clients when its venues are there, so what is left are
+/// orders in the moments in which a leader that stays loses its lease or its prices.
+const REFUSED_PERCENT_MAX: usize = 20;
+
 fn report(series: &Series, (rest, fix): (&RestLog, &FixLog), at_venue: usize) {
+    let rate = rest.acknowledged.len() as u64 / rest.seconds.max(1);
+    let share = 100 * fix.rejected.len() / fix.sent.max(1);
+    println!("acknowledged over REST: {rate} a second; refused over FIX: {share} of 100");
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     fix.rejected.values().for_each(|reason| *reasons.entry(reason).or_default() += 1);
     println!("refused over FIX: {reasons:?}");
@@ -143,4 +167,5 @@ fn report(series: &Series, (rest, fix): (&RestLog, &FixLog), at_venue: usize) {
         series.takeovers,
         fix.next_number - 1,
     );
+    assert!(share <= REFUSED_PERCENT_MAX, "{share} of 100 orders over FIX were refused: {reasons:?}");
 }

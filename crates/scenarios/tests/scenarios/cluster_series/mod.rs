@@ -4,7 +4,8 @@
 //!
 //! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_BURNS` (1: a leader and a
 //! NATS server lose everything that they had), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
-//! partitions, `RIALTO_CLUSTER_RATE` (50) for orders a second; `RIALTO_SEED` repeats the order of the faults. All are printed.
+//! partitions, `RIALTO_CLUSTER_RATE` (50) for orders a second, `RIALTO_CLUSTER_BETWEEN` (20) for orders that are acknowledged between two
+//! faults; `RIALTO_SEED` repeats the order of the faults. All are printed.
 
 mod audit;
 mod faults;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use scenarios::http::HttpClient;
 use scenarios::ports::reserve_ports;
+use scenarios::seed::fresh_seed;
 use scenarios::server::{RunningServer, ServerLauncher};
 use serde_json::Value;
 
@@ -41,8 +43,6 @@ pub(crate) const LAB: [&str; 4] = [
 ];
 /// Of all orders, so many come over FIX.
 const FIX_PERCENT: u64 = 20;
-/// Between two faults, so many orders are acknowledged.
-const ACKNOWLEDGED_BETWEEN: u64 = 20;
 /// A takeover takes some seconds, and a machine that runs eleven processes takes its time.
 const RECOVERY: Duration = Duration::from_secs(90);
 
@@ -138,8 +138,10 @@ impl Series {
     }
 
     fn wait_for_orders(&mut self, load: &RestLoad) {
-        let reached = load.acknowledged() + ACKNOWLEDGED_BETWEEN;
+        let (begun, before) = (Instant::now(), load.acknowledged());
+        let reached = before + number("RIALTO_CLUSTER_BETWEEN", 20);
         wait_long("orders to go on", || (load.acknowledged() >= reached).then_some(()));
+        println!("  then {} over REST in {:.1} s", load.acknowledged() - before, begun.elapsed().as_secs_f64());
         self.epochs.read_on();
     }
 
@@ -197,10 +199,11 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
     let (kills, pauses) = (number("RIALTO_CLUSTER_KILLS", 5), number("RIALTO_CLUSTER_PAUSES", 2));
     let (partitions, burns) = (number("RIALTO_CLUSTER_PARTITIONS", 2), number("RIALTO_CLUSTER_BURNS", 1));
     let (seconds, rate) = (number("RIALTO_CLUSTER_SECONDS_MAX", 5), number("RIALTO_CLUSTER_RATE", 50));
-    let seed = number("RIALTO_SEED", u64::from(std::process::id()));
+    let seed = number("RIALTO_SEED", fresh_seed());
     println!(
         "cluster: RIALTO_CLUSTER_KILLS={kills} RIALTO_CLUSTER_PAUSES={pauses} RIALTO_CLUSTER_PARTITIONS={partitions} \
-         RIALTO_CLUSTER_BURNS={burns} RIALTO_CLUSTER_SECONDS_MAX={seconds} RIALTO_CLUSTER_RATE={rate} RIALTO_SEED={seed}"
+         RIALTO_CLUSTER_BURNS={burns} RIALTO_CLUSTER_SECONDS_MAX={seconds} RIALTO_CLUSTER_RATE={rate} RIALTO_CLUSTER_BETWEEN={} RIALTO_SEED={seed}",
+        number("RIALTO_CLUSTER_BETWEEN", 20)
     );
     let mut series = Series::begin(seed);
     let rest = RestLoad::begin(&series.cluster, &MEMBERS, rate * (100 - FIX_PERCENT) / 100, seed);

@@ -128,10 +128,15 @@ impl FixClient {
 
     /// `35=D|11=X|…`, without header; the time is added.
     pub(crate) fn send(&mut self, message: &str) {
-        let (number, message) = (self.next_out, format!("{message}|60={}", self.now()));
+        self.send_as_is(format!("{message}|60={}", self.now()));
+    }
+
+    /// As [`Self::send`], of a message that has its times itself.
+    pub(crate) fn send_as_is(&mut self, message: String) {
+        let number = self.next_out;
         self.next_out += 1;
-        self.sent.insert(number, message.clone());
         self.write_application(number, &message, "");
+        self.sent.insert(number, message);
     }
 
     fn write_application(&mut self, number: u64, message: &str, header: &str) {
@@ -177,9 +182,7 @@ impl FixClient {
 
     /// Reads until so many application messages were received in all.
     pub(crate) fn wait_for_messages(&mut self, count: usize) -> Vec<String> {
-        while self.received.len() < count {
-            assert!(self.receive().is_some(), "the line ended: {:?}", self.received_summaries());
-        }
+        self.receive_until(&format!("{count} messages"), |client| client.received.len() >= count);
         self.received_summaries()
     }
 
@@ -195,9 +198,9 @@ impl FixClient {
     /// Listens until so many orders are confirmed by the venue.
     pub(crate) fn wait_for_accepted(&mut self, orders: usize) {
         let confirmed = |message: &&Message| message.kind() == "8" && message.get(150) == Some("0");
-        while self.received.iter().filter(confirmed).count() < orders {
-            assert!(self.receive().is_some(), "the line ended: {:?}", self.received_summaries());
-        }
+        self.receive_until(&format!("{orders} confirmed orders"), |client| {
+            client.received.iter().filter(confirmed).count() >= orders
+        });
     }
 
     pub(crate) fn received_summaries(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! topics; all write down every answer. The server is killed in the middle of it, again and again. After each kill the clients'
 //! logs, the journal and the venues' ledgers are compared.
 //!
-//! `RIALTO_KILLS` says how often (6), `RIALTO_FAULT_KILLS` how often at venues with bad lines (7), `RIALTO_POWER_CUTS` how often
+//! `RIALTO_KILLS` says how often (4), `RIALTO_FAULT_KILLS` how often at venues with bad lines (4), `RIALTO_POWER_CUTS` how often
 //! with a disk that forgets what was not synced (2), `RIALTO_SEED` repeats a run; all are printed.
 
 pub(crate) mod flow;
@@ -19,6 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use scenarios::http::HttpClient;
+use scenarios::seed::fresh_seed;
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
@@ -31,8 +32,8 @@ use log::ClientLog;
 use power_cut::ForgetfulDisk;
 use topic_flow::TopicFlow;
 
-const KILLS: u64 = 6;
-const FAULT_KILLS: u64 = 7;
+const KILLS: u64 = 4;
+const FAULT_KILLS: u64 = 4;
 /// More kills are divided into series, each with a data folder of its own: a start replays the orders of its day, so the last of
 /// many kills of one folder would take ten times as long as the first.
 const SERIES_KILLS_MAX: u64 = 250;
@@ -51,7 +52,7 @@ const MAKER: &str = "MAKER:market-making security=AAPL quantity=2 maxPosition=50
 
 #[test]
 fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
-    let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", u64::from(std::process::id())));
+    let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", fresh_seed()));
     println!("kill test: RIALTO_KILLS={kills} RIALTO_SEED={seed}");
     run_series(kills, seed, platform);
 }
@@ -60,7 +61,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
 #[test]
 fn a_server_that_is_killed_while_it_reconciles_loses_nothing_and_doubles_nothing() {
     let kills = number("RIALTO_FAULT_KILLS", FAULT_KILLS);
-    let seed = number("RIALTO_SEED", u64::from(std::process::id()));
+    let seed = number("RIALTO_SEED", fresh_seed());
     println!("kill test with faults: RIALTO_FAULT_KILLS={kills} RIALTO_SEED={seed}");
     run_series(kills, seed, || platform().set("simulated.faults", FAULTS));
 }
@@ -68,7 +69,7 @@ fn a_server_that_is_killed_while_it_reconciles_loses_nothing_and_doubles_nothing
 /// The same with power cuts: what the server had not synced is gone.
 #[test]
 fn a_server_that_loses_its_power_loses_nothing_and_doubles_nothing() {
-    let (cuts, seed) = (number("RIALTO_POWER_CUTS", POWER_CUTS), number("RIALTO_SEED", u64::from(std::process::id())));
+    let (cuts, seed) = (number("RIALTO_POWER_CUTS", POWER_CUTS), number("RIALTO_SEED", fresh_seed()));
     println!("power cut test: RIALTO_POWER_CUTS={cuts} RIALTO_SEED={seed}");
     let Some((desk, disk)) = ForgetfulDisk::under(platform()) else { return };
     let mut story = Story::new(seed);

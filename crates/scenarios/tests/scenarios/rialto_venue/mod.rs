@@ -1,7 +1,9 @@
 //! A Rialto as the venue of another one: orders over REST and FIX go on over FIX, and both have the same orders, fills and positions, also when
-//! either side or the line between them ends while orders are on their way.
+//! either side is killed (SIGKILL) or the line between them is cut while orders are on their way.
 //!
-//! `RIALTO_FIX_KILLS` says how often, and then both sides are killed (SIGKILL); without it they are stopped in order, a few times.
+//! `RIALTO_FIX_KILLS` says how many kills (10); cuts are counted apart.
+
+mod chain_client;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,6 +17,7 @@ use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
+use self::chain_client::ChainClient;
 use crate::evidence::JournalEvidence;
 use crate::fix_orders::client::FixClient;
 use crate::fix_orders::{STEADY, server_with};
@@ -36,8 +39,10 @@ SenderCompID=RIALTO
 TargetCompID=FRONT
 ";
 
-/// By turns of the platform in front, of the one behind it and of the line.
-const ENDINGS: u64 = 6;
+/// By turns of the platform in front and of the one behind it.
+const KILLS: u64 = 10;
+/// The line is cut after so many kills.
+const KILLS_BETWEEN_CUTS: u64 = 3;
 /// Once the venue answers nothing is in doubt for longer: an answer within 2 seconds, a request's life of 5, and 10 more. A busy machine is slow,
 /// so only a long run asserts it.
 const DOUBT_MAX: Duration = Duration::from_secs(2 + 5 + 10);
@@ -121,7 +126,7 @@ fn number_in(int_id: &str) -> OrderId {
 type Fills = BTreeMap<OrderId, Vec<(String, Decimal, Decimal)>>;
 
 /// What both journals have, by the number of the order in front: nothing is missing at either, and nothing is there twice.
-fn expect_equal_journals(chain: &Chain) -> usize {
+pub(crate) fn expect_equal_journals(chain: &Chain) -> usize {
     let [front, back] = [&chain.front, &chain.back].map(|platform| JournalEvidence::read(platform.data()));
     let fills = |journal: &JournalEvidence, number: &dyn Fn(OrderId) -> OrderId| {
         let mut all = Fills::new();
@@ -194,11 +199,20 @@ fn orders_over_rest_and_fix_go_on_over_fix_and_both_platforms_have_the_same_fill
     assert_eq!(expect_equal_journals(&chain), 2);
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    Front,
-    Back,
-    Line,
+    FrontKilled,
+    BackKilled,
+    LineCut,
+}
+
+/// So many kills, and a cut after every third one.
+fn endings(kills: u64) -> Vec<Ending> {
+    let of_kill = |kill: u64| {
+        let killed = if kill.is_multiple_of(2) { Ending::FrontKilled } else { Ending::BackKilled };
+        [Some(killed), (kill % KILLS_BETWEEN_CUTS == KILLS_BETWEEN_CUTS - 1).then_some(Ending::LineCut)]
+    };
+    (0..kills).flat_map(of_kill).flatten().collect()
 }
 
 struct ChainRun {
@@ -206,20 +220,22 @@ struct ChainRun {
     front: Option<RunningServer>,
     back: Option<RunningServer>,
     account: Value,
-    /// By SIGKILL, else in order.
-    kills: bool,
+    /// Ids of orders over REST.
     acknowledged: Vec<String>,
+    fix_client: ChainClient,
     longest_doubt: Duration,
 }
 
 impl ChainRun {
-    fn begin(kills: bool) -> Self {
+    /// In a long run others trade at the venue, so that it does not run out of offers.
+    fn begin(is_long: bool) -> Self {
         let mut chain = Chain::new();
-        chain.back = chain.back.set("demo.activity", if kills { "calm" } else { "off" });
+        chain.back = chain.back.set("demo.activity", if is_long { "calm" } else { "off" });
         let [front, back] = chain.start();
         let account = account(&mut front.client());
+        let fix_client = ChainClient::log_on(&front);
         let (front, back) = (Some(front), Some(back));
-        Self { chain, front, back, account, kills, acknowledged: Vec::new(), longest_doubt: Duration::ZERO }
+        Self { chain, front, back, account, acknowledged: Vec::new(), fix_client, longest_doubt: Duration::ZERO }
     }
 
     fn client(&self) -> HttpClient {
@@ -230,12 +246,13 @@ impl ChainRun {
         self.back.as_ref().expect("it runs between rounds").client()
     }
 
-    /// Orders that trade, rest, are replaced and are cancelled; nobody waits for the venue.
+    /// Orders that trade, rest, are replaced and are cancelled, over REST and FIX; nobody waits for the venue.
     fn trade(&mut self, round: u64) {
         let mut client = self.client();
         let side = if round.is_multiple_of(2) { "BUY" } else { "SELL" };
         let (rests, stays) = (format!("rests-{round}"), format!("stays-{round}"));
         self.submit(&mut client, market(AAPL, side, 1), &format!("trades-{round}"));
+        self.fix_client.trade(round);
         if let Some(before) = round.checked_sub(1) {
             // Whatever becomes of the requests: the order's own state is compared.
             let _ = client.delete(&format!("/rest/execution/order/stays-{before}"));
@@ -248,26 +265,31 @@ impl ChainRun {
     }
 
     fn submit(&mut self, client: &mut HttpClient, order: Value, int_id: &str) {
-        let answer = client.submit(&on_account(order, &self.account, int_id));
-        assert_eq!(answer.status, 200, "{int_id}: {answer:?}");
+        let order = on_account(order, &self.account, int_id);
+        // The end of a line may be noticed only now: an order that is refused for it was not taken, and is sent again.
+        wait_for("the order to be taken", || {
+            let answer = client.submit(&order);
+            let is_down = answer.status == 503 && body_of(&answer)["code"] == "adapter-down";
+            assert!(is_down || answer.status == 200, "{int_id}: {answer:?}");
+            (!is_down).then_some(())
+        });
         self.acknowledged.push(int_id.to_owned());
     }
 
     fn end(&mut self, ending: Ending) {
-        let end = |server: Option<RunningServer>| {
-            let server = server.expect("it runs between rounds");
-            if self.kills { server.kill() } else { server.stop() }
-        };
+        let kill = |server: Option<RunningServer>| drop(server.expect("it runs between rounds").kill());
         match ending {
-            Ending::Front => {
-                end(self.front.take());
-                self.front = Some(self.chain.front.start());
+            Ending::FrontKilled => {
+                kill(self.front.take());
+                let front = self.chain.front.start();
+                self.fix_client.log_on_again(&front);
+                self.front = Some(front);
             }
-            Ending::Back => {
-                end(self.back.take());
+            Ending::BackKilled => {
+                kill(self.back.take());
                 self.back = Some(self.chain.back.start());
             }
-            Ending::Line => {
+            Ending::LineCut => {
                 self.chain.line.cut();
                 self.chain.line.restore();
             }
@@ -294,33 +316,43 @@ impl ChainRun {
         });
         self.longest_doubt = self.longest_doubt.max(begun.elapsed());
         assert_eq!(positions(&mut client, &self.account), positions(&mut venue, &json!(1)));
+        self.fix_client.wait_for_answers();
     }
 
-    /// What clients were told and both journals, when nobody has anything more to say.
+    /// What clients were told and both journals, when nobody has anything more to say. The fills on both sides.
     fn finish(mut self) -> usize {
-        self.front.take().expect("it runs between rounds").stop();
+        let front = self.front.take().expect("it runs between rounds");
+        self.fix_client.log_out_when_told(&mut front.client());
+        front.stop();
         self.back.take().expect("it runs between rounds").stop();
         let journal = JournalEvidence::read(self.chain.front.data());
         for id in &self.acknowledged {
             assert_eq!(journal.order(id).len(), 1, "{id} was acknowledged");
         }
+        self.fix_client.compare(&journal);
         expect_equal_journals(&self.chain)
     }
 }
 
 #[test]
-fn rialto_behind_rialto_and_the_end_of_either_side_loses_and_doubles_nothing() {
-    let kills = env::var("RIALTO_FIX_KILLS").ok().map(|text| text.parse::<u64>().expect("a number"));
-    let mut run = ChainRun::begin(kills.is_some());
-    for round in 0..kills.unwrap_or(ENDINGS) {
-        let ending = [Ending::Front, Ending::Back, Ending::Line][usize::try_from(round % 3).unwrap()];
+fn rialto_behind_rialto_and_kills_of_either_side_lose_and_double_nothing() {
+    let asked = env::var("RIALTO_FIX_KILLS").ok().map(|text| text.parse::<u64>().expect("a number"));
+    let mut run = ChainRun::begin(asked.is_some());
+    let endings = endings(asked.unwrap_or(KILLS));
+    for (round, ending) in (0..).zip(&endings) {
         println!("round {round}: {ending:?}");
         run.trade(round);
-        run.end(ending);
+        run.end(*ending);
         run.expect_agreement();
     }
-    let (orders, longest) = (run.acknowledged.len(), run.longest_doubt);
+    let count = |wanted: Ending| endings.iter().filter(|ending| **ending == wanted).count();
+    let (front, back, cuts) = (count(Ending::FrontKilled), count(Ending::BackKilled), count(Ending::LineCut));
+    let (rest, fix, longest) = (run.acknowledged.len(), run.fix_client.accepted(), run.longest_doubt);
     let fills = run.finish();
-    println!("{orders} orders acknowledged, {fills} fills on both sides; settled after {longest:?} at most");
-    assert!(kills.is_none() || longest <= DOUBT_MAX, "{longest:?} in doubt");
+    println!(
+        "{} kills ({front} in front, {back} behind), {cuts} cuts of the line; {rest} orders acknowledged over REST, {fix} over FIX, \
+         {fills} fills on both sides; settled after {longest:?} at most",
+        front + back
+    );
+    assert!(asked.is_none() || longest <= DOUBT_MAX, "{longest:?} in doubt");
 }
