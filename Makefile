@@ -56,6 +56,12 @@ CLIENT_EXAMPLES := $(abspath examples/clients)
 FUZZ_TARGETS := fix:framing fix:parser fix:session stomp:codec stomp:session server:bodies server:records server:journal \
   server:snapshots server:states server:configuration server:reference server:prices server:plans
 
+# A checkout that is built once, and thrown away, needs neither what speeds up the next build nor lines for a debugger.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := 0
+endif
+
 # What the trading screen is built from.
 UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config.ts ui/svelte.config.js ui/tsconfig.json
 
@@ -84,8 +90,8 @@ kill: build ## kill the server 1,000 times under load over REST, FIX, topics and
 kill-faults: build ## the same at venues that lose, double and reorder reports and lose requests: kills meet reconciliation (KILLS=, RIALTO_SEED=)
 	RIALTO_FAULT_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_while_it_reconciles -- --nocapture
 
-kill-cluster: build ## three members under load over REST and FIX: kills and pauses of the leader, partitions (KILLS=, PAUSES=, PARTITIONS=, BURNS=, RATE=, SECONDS_MAX=, RIALTO_SEED=)
-	RIALTO_CLUSTER_KILLS=$(or $(KILLS),100) RIALTO_CLUSTER_PAUSES=$(or $(PAUSES),50) RIALTO_CLUSTER_PARTITIONS=$(or $(PARTITIONS),50) RIALTO_CLUSTER_BURNS=$(or $(BURNS),10) RIALTO_CLUSTER_RATE=$(or $(RATE),500) RIALTO_CLUSTER_SECONDS_MAX=$(or $(SECONDS_MAX),60) cargo test -p scenarios --test scenarios killed_paused_and_cut_off -- --nocapture
+kill-cluster: build ## three members under load over REST and FIX: kills and pauses of the leader, partitions (KILLS=, PAUSES=, PARTITIONS=, BURNS=, RATE=, BETWEEN=, SECONDS_MAX=, RIALTO_SEED=)
+	RIALTO_CLUSTER_KILLS=$(or $(KILLS),100) RIALTO_CLUSTER_PAUSES=$(or $(PAUSES),50) RIALTO_CLUSTER_PARTITIONS=$(or $(PARTITIONS),50) RIALTO_CLUSTER_BURNS=$(or $(BURNS),10) RIALTO_CLUSTER_RATE=$(or $(RATE),500) RIALTO_CLUSTER_BETWEEN=$(or $(BETWEEN),1000) RIALTO_CLUSTER_SECONDS_MAX=$(or $(SECONDS_MAX),60) cargo test -p scenarios --test scenarios killed_paused_and_cut_off -- --nocapture
 
 upgrade-cluster: build ## a cluster goes from another version to this one under load, member by member (OLD=path of the program before)
 	RIALTO_OLD_BIN=$(OLD) cargo test -p scenarios --test scenarios upgraded_member_by_member -- --nocapture
@@ -104,7 +110,7 @@ BINANCE_FAULTS := taken-unknown not-taken-unknown cut-answer late-query late-req
 rules-under-faults: build ## every rule of the conformance kit at Binance spot under each fault of the lab: kept, or admitted (FAULTS=)
 	RIALTO_RULE_FAULTS="$(strip $(or $(FAULTS),$(BINANCE_FAULTS)))" cargo test -p adapter-binance --test lab under_any_fault -- --nocapture
 
-kill-fix: build ## kill a Rialto, the Rialto that is its FIX venue and the line between them 1,000 times while orders are on their way (KILLS=)
+kill-fix: build ## kill a Rialto and the Rialto that is its FIX venue 1,000 times by turns, and cut the line after every third kill, while orders are on their way (KILLS=)
 	RIALTO_FIX_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios rialto_behind_rialto -- --nocapture
 
 flip-bits: setup ## flip 20 bits in the files of JetStream and 20 in the journal of a follower: each is named or read from another copy (FLIPS=, RIALTO_SEED=)
@@ -156,10 +162,11 @@ test-bugs: ## the simulator finds every planted bug by its recorded seed, and th
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
 
+# Most stories wait for servers: with one test for each core the cores are half idle.
 test-rust: ## every other test, the end-to-end stories included
 	cargo build -p server --example misbehaving_strategies
 	@if command -v cargo-nextest >/dev/null; then \
-	  cargo nextest run --workspace --no-fail-fast; \
+	  cargo nextest run --workspace --no-fail-fast --test-threads $$(( $$(nproc) * 3 / 2 )); \
 	else \
 	  cargo test --workspace --lib --bins --tests --no-fail-fast; \
 	fi
