@@ -57,6 +57,12 @@ export function leaveNothingBehind() {
 }
 
 /** A server in a folder of its own. */
+/** 2026-11-16 12:00 UTC, a Monday: every exchange of the demo is open, which is not so around midnight. */
+export const NOON = Date.UTC(2026, 10, 16, 12);
+
+/** The setting by which a server that starts now begins at that instant. */
+export const clockAt = (instant) => `clock.offset=${Math.round((instant - Date.now()) / 1000)}`;
+
 export class Server {
   /**
    * @param {string[]} settings `key=value`

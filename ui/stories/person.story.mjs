@@ -1,7 +1,7 @@
 /** Manual use: typing over a selection, pressing every sign, making the window narrow. */
 
 import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
-import { openScreen } from './harness.mjs';
+import { clockAt, NOON, openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 const AAPL = 1;
@@ -185,7 +185,7 @@ async function seesAVenueGo({ server, page, watch, shoot }) {
 }
 
 export default [
-  { name: 'a venue that goes is seen everywhere, and so is its return', settings: ['simulated.faults=BETA:cut=9000'], run: seesAVenueGo },
+  { name: 'a venue that goes is seen everywhere, and so is its return', settings: ['simulated.faults=BETA:cut=9000', clockAt(NOON)], run: seesAVenueGo },
   { name: 'who types in a change replaces the quantity', settings: QUIET, run: typesOverTheQuantity },
   { name: 'a row removed by the mouse chooses no other security', settings: QUIET, run: removesByTheMouse },
   { name: 'options are told apart', settings: QUIET, run: tellsOptionsApart },

@@ -1,14 +1,11 @@
 /** Value history: a day of trading that ends, its curve, its results and its calendar. */
 
 import { show } from './locators.mjs';
-import { openScreen } from './harness.mjs';
+import { clockAt, NOON, openScreen } from './harness.mjs';
 
 const AAPL = 1;
-/** 2026-11-16 12:00 UTC, a Monday, and the same time on the day after. */
-const NOON = Date.UTC(2026, 10, 16, 12);
 const DAY = 86_400;
 
-const clockAt = (instant) => `clock.offset=${Math.round((instant - Date.now()) / 1000)}`;
 const settings = (instant) => ['demo.activity=off', 'portfolio.sampleSeconds=1', clockAt(instant)];
 
 /** Waits until the value history of the server has what is wanted. */
