@@ -280,10 +280,7 @@ impl FixAdapter {
                     let venue = &self.setup.venue;
                     tracing::error!(%venue, %reason, message = %fix::masked(message.bytes()), "a report of the venue is not believed; the venue is asked");
                     if let Some(order) = order {
-                        sink.on_report(
-                            at,
-                            ReportKind::DeliveryUnknown { order, reason: reason.into(), dead_after: None },
-                        );
+                        sink.on_report(at, ReportKind::UnclearReport { order, reason: reason.into() });
                     }
                 }
                 InboundMeaning::Foreign { id } => {

@@ -199,6 +199,20 @@ fn a_dialect_without_any_way_to_recover_is_refused() {
 }
 
 #[test]
+fn fills_are_not_inferred_where_the_status_has_the_executions() {
+    let with = |group: &str| {
+        problems(&format!(
+            "{SMALLEST}[recovery]\norders = 'status'\ntrades = 'inferred'\n[executions]\nfillGroup = {group}\n"
+        ))
+    };
+    expect![[r#"
+        line 9: recovery.trades: a status report has the executions itself (executions.fillGroup), so none may be inferred
+    "#]]
+    .assert_eq(&with("true"));
+    assert_eq!(with("false"), "no problem\n");
+}
+
+#[test]
 fn what_passes_through_never_takes_the_place_of_what_the_platform_sets() {
     let text = "name = 'x'\nversion = 'FIX.4.4'\n[orders]\npassThrough = [5001, 11, 1, 18, 7001, 49, 10, 5001]\n\
                 [orders.types]\nlimit = '2'\n[orders.timesInForce]\nday = '0'\n[orders.properties]\n\

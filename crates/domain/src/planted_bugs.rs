@@ -60,6 +60,8 @@ pub enum PlantedBug {
     CancelLocally,
     /// An order of which nothing is known is not marked in doubt.
     ForgetInDoubt,
+    /// An order in doubt is sent again though its venue shows it.
+    SubmitAgain,
     /// FIX messages leave before their numbers are durable.
     SendBeforeStored,
     /// The report of one input in 16 never reaches its FIX client.
@@ -109,7 +111,7 @@ pub enum PlantedBug {
 
 impl PlantedBug {
     /// All faults that the simulator must find, in the order of the enum.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -138,6 +140,7 @@ impl PlantedBug {
         Self::BookWrongSide,
         Self::CancelLocally,
         Self::ForgetInDoubt,
+        Self::SubmitAgain,
         Self::SendBeforeStored,
         Self::ForgetReport,
         Self::RepeatReport,

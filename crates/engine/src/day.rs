@@ -131,12 +131,19 @@ impl Trading {
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
             let Some(order) = self.orders.get(id).filter(|order| order.state.is_working()).cloned() else { continue };
-            self.expiries.insert((moment.at.plus_seconds(EXPIRY_RETRY_SECONDS), id));
-            // One that waits here was never sent: it ends without its venue.
-            let is_reached = self.adapters.session(&order.adapter) >= SessionState::LoggedOn;
-            if (is_reached || self.waiting_orders.contains(id)) && may_request(&order.pending, RequestKind::Cancel) {
+            if self.settings.repeats_expiry {
+                self.expiries.insert((moment.at.plus_seconds(EXPIRY_RETRY_SECONDS), id));
+            }
+            if self.can_expire_now(&order) {
                 self.request_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }
+    }
+
+    fn can_expire_now(&self, order: &Order) -> bool {
+        // One that waits here was never sent: it ends without its venue.
+        let is_reached = self.adapters.session(&order.adapter) >= SessionState::LoggedOn;
+        (is_reached || self.waiting_orders.contains(order.id) || !self.settings.repeats_expiry)
+            && may_request(&order.pending, RequestKind::Cancel)
     }
 }

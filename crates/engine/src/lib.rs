@@ -27,3 +27,6 @@ pub use engine::{Engine, InvalidSnapshot, StateSnapshot, security_of};
 pub use orders::registry::retired_keys::{RetiredKeyLookup, RetiredKeys};
 pub use orders::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state};
 pub use outbox::Outbox;
+
+/// Why an order ended that its venue certainly does not have.
+pub const NEVER_ARRIVED: &str = orders::reconciliation::NEVER_ARRIVED;

@@ -6,6 +6,7 @@ mod logon_rules;
 mod market_rules;
 mod model;
 mod parse;
+mod recovery_rules;
 mod security_rules;
 mod shipped;
 pub(crate) mod uuid_ids;

@@ -10,9 +10,9 @@ use super::logon_rules::logon;
 use super::market_rules::market_data;
 use super::model::{
     Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat, IdRules,
-    OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes,
-    Throttle, TifCodes, TypeCodes,
+    OmittedFields, OrderNaming, OrderRules, PropertyFields, SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
+use super::recovery_rules::{check_lost_executions, recovery};
 use super::section::{DialectError, Problems, Section, TAG_MAX, table};
 use super::security_rules::{security_list, security_status};
 
@@ -26,20 +26,6 @@ const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126
 
 /// Account (1) follows from the order too, where the dialect has it.
 const ACCOUNT: Tag = 1;
-
-const RECOVERY_KEYS: &[&str] = &[
-    "resend",
-    "orders",
-    "trades",
-    "positions",
-    "snapshot",
-    "openOrders",
-    "fills",
-    "fillsLimitTag",
-    "endedOrdersTag",
-    "requestLifeSeconds",
-    "readLagMillis",
-];
 
 /// Fields that say again what the venue knows of an order.
 const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
@@ -113,10 +99,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
-    if dialect.recovery.trades && dialect.executions.exec_ids == ExecIdRule::Repeat {
-        let reason = "ids that begin at 1 again need CumQty (14), which a Trade Capture Report does not have";
-        root.section("recovery", problems).refuse::<()>("trades", reason, problems);
-    }
+    check_lost_executions(&dialect, &root.section("recovery", problems), problems);
     check_pass_through(&dialect, &orders_section, problems);
     Some(dialect)
 }
@@ -388,87 +371,6 @@ fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problem
         fill_group: section.flag("fillGroup", false, problems),
         exec_types: table(section, "execTypes", ExecKind::WORDS, &[ExecKind::STANDARD, of_version].concat(), problems),
         statuses: table(section, "statuses", OrdState::WORDS, OrdState::STANDARD, problems),
-    }
-}
-
-fn recovery(
-    section: &Section<'_>,
-    version: FixVersion,
-    session: &SessionRules,
-    problems: &mut Problems<'_>,
-) -> RecoveryRules {
-    section.check_keys(RECOVERY_KEYS, problems);
-    let queries = [
-        ("status", OrderQuery::Status),
-        ("mass-status", OrderQuery::MassStatus),
-        ("adapter", OrderQuery::Adapter),
-        ("none", OrderQuery::None),
-    ];
-    let ways = [("none", (false, false)), ("capture", (true, false)), ("inferred", (false, true))];
-    let (trades, infers_fills) = section.choice("trades", &ways, problems).unwrap_or_default();
-    let rules = RecoveryRules {
-        resend: section.flag("resend", !session.reset_on_logon, problems),
-        orders: section.choice("orders", &queries, problems).unwrap_or(OrderQuery::None),
-        trades,
-        infers_fills,
-        positions: section.choice("positions", &[("none", false), ("request", true)], problems).unwrap_or(false),
-        snapshot: section.flag("snapshot", false, problems),
-        open_orders: section.flag("openOrders", false, problems),
-        fills: section.flag("fills", false, problems),
-        fills_limit_tag: section.whole("fillsLimitTag", 1..=TAG_MAX, problems),
-        ended_orders_tag: section.whole("endedOrdersTag", 1..=TAG_MAX, problems),
-        request_life_seconds: section.whole("requestLifeSeconds", 1..=86_400, problems),
-        read_lag_millis: section.whole("readLagMillis", 0..=600_000, problems).unwrap_or(0),
-    };
-    if rules.resend && session.reset_on_logon {
-        let reason = "numbers that begin at 1 at each log-on leave nothing to send again (session.resetOnLogon)";
-        section.refuse::<()>("resend", reason, problems);
-    }
-    if !rules.resend && rules.orders == OrderQuery::None {
-        section.refuse::<()>(
-            "orders",
-            "without resends the venue must be asked: status, mass-status or adapter",
-            problems,
-        );
-    }
-    if rules.orders == OrderQuery::MassStatus && version == FixVersion::Fix42 {
-        section.refuse::<()>("orders", "FIX.4.2 has no Order Mass Status Request", problems);
-    }
-    check_account_questions(section, version, &rules, problems);
-    rules
-}
-
-fn check_account_questions(
-    section: &Section<'_>,
-    version: FixVersion,
-    rules: &RecoveryRules,
-    problems: &mut Problems<'_>,
-) {
-    let is_old = version == FixVersion::Fix42;
-    let asked = [("trades", rules.trades), ("positions", rules.positions), ("openOrders", rules.open_orders)];
-    for (key, _) in asked.iter().filter(|(_, set)| *set && is_old) {
-        section.refuse::<()>(key, "FIX.4.2 has no such request", problems);
-    }
-    if rules.snapshot && !rules.trades {
-        section.refuse::<()>(
-            "snapshot",
-            "orders without their executions are none: trades = \"capture\" is needed",
-            problems,
-        );
-    }
-    if rules.fills && !rules.trades {
-        section.refuse::<()>("fills", "executions are listed by AD: trades = \"capture\" is needed", problems);
-    }
-    if rules.fills_limit_tag.is_some() && !rules.fills {
-        section.refuse::<()>("fillsLimitTag", "no executions are listed: fills = true is needed", problems);
-    }
-    let needs_answers = rules.trades || rules.infers_fills;
-    if needs_answers && matches!(rules.orders, OrderQuery::Adapter | OrderQuery::None) {
-        section.refuse::<()>(
-            "trades",
-            "executions are part of the answer about an order: orders is status or mass-status",
-            problems,
-        );
     }
 }
 

@@ -55,7 +55,7 @@ impl ReportSink for Reports {
             }
             ReportKind::CancelRejected { order, reason } => format!("{order} cancel refused: {reason}"),
             ReportKind::ReplaceRejected { order, reason } => format!("{order} replace refused: {reason}"),
-            ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} unclear: {reason}"),
+            ReportKind::UnclearReport { order, reason } => format!("{order} unclear: {reason}"),
             ReportKind::Inquiry(answer) => match answer.result {
                 InquiryResult::Found(seen, _) => {
                     let of =

@@ -65,6 +65,7 @@ pub(super) fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::External(_) => "external",
         ReportKind::Gap => "gap",
         ReportKind::ReportsLost => "reports lost",
+        ReportKind::UnclearReport { .. } => "unclear report",
         ReportKind::Line { .. } => "line",
         ReportKind::Inquiry(_) => "answered",
         ReportKind::Statement(_) => "statement",
@@ -96,6 +97,7 @@ fn is_admission(said: &ReportKind) -> bool {
         | ReportKind::ListingFailed { .. }
         | ReportKind::Gap
         | ReportKind::ReportsLost
+        | ReportKind::UnclearReport { .. }
         | ReportKind::External(_)
         | ReportKind::Entry(_) => true,
         ReportKind::CancelReplaced(halves) => [halves.canceled, halves.placed] != [HalfOutcome::Done; 2],

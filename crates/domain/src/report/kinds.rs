@@ -224,6 +224,17 @@ pub enum ReportKind {
     /// those of orders that have ended.
     #[n(27)]
     ReportsLost,
+    /// A report on an order contradicts itself or what is known of the order, or cannot be read: what is unclear of it was not
+    /// applied.
+    #[n(28)]
+    UnclearReport {
+        /// Our number of the order, which may have ended.
+        #[n(0)]
+        order: OrderId,
+        /// The adapter's text.
+        #[n(1)]
+        reason: Text,
+    },
 }
 
 impl ReportKind {
@@ -252,7 +263,8 @@ impl ReportKind {
             | Self::ReplaceRejected { order, .. }
             | Self::Busted { order, .. }
             | Self::NotSent { order, .. }
-            | Self::DeliveryUnknown { order, .. } => Some(*order),
+            | Self::DeliveryUnknown { order, .. }
+            | Self::UnclearReport { order, .. } => Some(*order),
             Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
             Self::Inquiry(answer) => Some(answer.order),
             Self::CancelReplaced(told) => Some(told.order),

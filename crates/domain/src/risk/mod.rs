@@ -160,6 +160,10 @@ pub struct EngineSettings {
     #[n(17)]
     #[cbor(default)]
     pub alarms_in_doubt: bool,
+    /// Whether the cancel of an order whose time is over is asked for until the order has ended; in journals that were written before it was asked for once.
+    #[n(18)]
+    #[cbor(default)]
+    pub repeats_expiry: bool,
 }
 
 impl Default for EngineSettings {
@@ -181,6 +185,7 @@ impl Default for EngineSettings {
             ids_by_fills: true,
             sample_seconds: None,
             alarms_in_doubt: true,
+            repeats_expiry: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

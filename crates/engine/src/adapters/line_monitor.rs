@@ -80,7 +80,8 @@ fn is_heard(line: LineKind, said: &ReportKind) -> bool {
         | ReportKind::Entry(_)
         | ReportKind::External(_)
         | ReportKind::Gap
-        | ReportKind::ReportsLost => line == LineKind::Private,
+        | ReportKind::ReportsLost
+        | ReportKind::UnclearReport { .. } => line == LineKind::Private,
         _ => line == LineKind::Trading,
     }
 }

@@ -17,7 +17,7 @@ use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// Why an order ended that the venue certainly does not have.
-pub(super) const NEVER_ARRIVED: &str = "the order never reached the venue";
+pub(crate) const NEVER_ARRIVED: &str = "the order never reached the venue";
 const LOST_REQUEST: &str = "the request was lost with the connection";
 
 impl Trading {
@@ -80,6 +80,9 @@ impl Trading {
             return;
         }
         let Some(order) = self.find_order(report, out).cloned() else { return };
+        if PlantedBug::SubmitAgain.is_planted() && order.in_doubt && order.state == BaseState::PendingNew {
+            out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+        }
         let terms = terms_of_order(&order, seen.ext_id.as_ref(), seen.terms);
         let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
         if seen.state != VenueOrderState::Rejected && (order.state == BaseState::PendingNew || is_nameless) {

@@ -70,6 +70,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             rates_by_trades: true,
             ids_by_fills: true,
             alarms_in_doubt: true,
+            repeats_expiry: true,
             sample_seconds: Some(1),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,

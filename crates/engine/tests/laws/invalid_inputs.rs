@@ -167,6 +167,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => order().prop_map(move |order| ReportKind::NotSent { order, reason: reason() }),
         1 => Just(ReportKind::Gap),
         1 => Just(ReportKind::ReportsLost),
+        1 => order().prop_map(move |order| ReportKind::UnclearReport { order, reason: reason() }),
         1 => (0..3_usize, any::<bool>()).prop_map(|(line, up)| ReportKind::Line { line: LineKind::ALL[line], up, reason: None }),
         4 => odd_answer().prop_map(ReportKind::Inquiry),
         4 => odd_page().prop_map(ReportKind::OpenOrders),

@@ -38,6 +38,7 @@ impl Model {
             // A question changes nothing; answers are stories of their own.
             ReportKind::Gap
             | ReportKind::ReportsLost
+            | ReportKind::UnclearReport { .. }
             | ReportKind::Line { .. }
             | ReportKind::Inquiry(_)
             | ReportKind::Statement(_)

@@ -1,6 +1,7 @@
 //! Orders for a day, or until an instant, at a venue that does not know such orders: the platform ends them.
 
-use domain::risk::SelfTradePrevention;
+use domain::command::Command;
+use domain::risk::{EngineSettings, SelfTradePrevention};
 use domain::{RiskLimits, RiskScope};
 use expect_test::{Expect, expect};
 
@@ -151,4 +152,21 @@ fn an_order_that_waits_for_the_cancel_of_another_ends_in_time_although_the_venue
                 nothing
         "#]],
     );
+}
+
+#[test]
+fn in_journals_of_earlier_builds_an_order_whose_time_is_over_is_cancelled_once_even_while_its_venue_is_away() {
+    let mut world = StoryEngine::without_expiry();
+    let settings = EngineSettings { repeats_expiry: false, ..EngineSettings::default() };
+    world.command(Command::Configure(settings)).unwrap();
+    let told = world.run(
+        "place 1 buy 100 AAPL @ 10 GTD-tomorrow
+         venue accepts 1
+         venue disconnects
+         wait 86400
+         clock
+         wait 3600
+         clock",
+    );
+    assert_eq!(told.matches("to SIM-A: cancel 1").count(), 1, "{told}");
 }

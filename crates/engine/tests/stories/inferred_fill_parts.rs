@@ -383,3 +383,64 @@ fn an_average_of_which_zeros_were_dropped_gives_the_exact_price() {
         "#]],
     );
 }
+
+#[test]
+fn a_correction_of_an_execution_that_is_booked_by_itself_is_no_part_of_an_inferred_fill() {
+    check(
+        "place 1 buy 200 AAPL @ 10.5
+         venue accepts 1
+         venue fills 1 40 @ 10.5 x1 at 12:00:00
+         wait 30
+         venue reports-lost
+         venue finds 1:live total:100@10.44/12:00:20
+         wait 1
+         clock
+         venue finds 1:live total:100@10.44/12:00:20
+         venue corrects 1 x1 to 40 @ 10.6 x9 at 12:00:10
+         venue corrects 1 x1 to 40 @ 10.6 x9 at 12:00:10
+         positions",
+        expect![[r#"
+            place 1 buy 200 AAPL @ 10.5
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 40 @ 10.5 x1 at 12:00:00
+                fill 1 40 @ 10.5
+                booked BUY 40 @ 10.5
+                position 1 of 40 cost 420 realised 0
+                cash USD 99579.8
+                1 PARTIALLY_EXECUTED filled 40
+            wait 30
+            venue reports-lost
+                Error reports-lost: SIM-A: the venue has begun its session anew, and what it reported before may be lost; 1 open orders and 0 that ended are asked about
+                to SIM-A: ask about 1
+            venue finds 1:live total:100@10.44/12:00:20
+                Error fills-missing: order 1: the venue has filled 100, but only 40 were reported; the venue is asked again
+                1 PARTIALLY_EXECUTED filled 40 (the venue has filled 100, but only 40 were reported)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live total:100@10.44/12:00:20
+                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
+                fill 1 60 @ 10.4
+                booked BUY 60 @ 10.4
+                position 1 of 100 cost 1044 realised 0
+                cash USD 98955.5
+                1 PARTIALLY_EXECUTED filled 100
+            venue corrects 1 x1 to 40 @ 10.6 x9 at 12:00:10
+                booked SELL -40 @ 10.5
+                position 1 of 60 cost 626.4 realised 2.4
+                cash USD 99375.7
+                fill 1 40 @ 10.6
+                booked BUY 40 @ 10.6
+                position 1 of 100 cost 1050.4 realised 2.4
+                cash USD 98951.5
+                1 PARTIALLY_EXECUTED filled 100 (corrected by x9)
+            venue corrects 1 x1 to 40 @ 10.6 x9 at 12:00:10
+                Error unknown-execution: order 1: no execution x1 to undo
+            positions
+                position 1 of 100 cost 1050.4 realised 2.4
+        "#]],
+    );
+}

@@ -284,3 +284,39 @@ fn a_fill_after_what_was_inferred_is_another_one() {
         "#]],
     );
 }
+
+#[test]
+fn of_the_orders_that_ended_before_the_venue_began_anew_the_newest_thousand_are_asked_about() {
+    let mut world = StoryEngine::open();
+    for id in 1..=1_001 {
+        world.run(&format!(
+            "place {id} buy 1 AAPL @ 10
+             venue accepts {id}
+             cancel {id}
+             venue cancels {id}
+             wait 1"
+        ));
+    }
+    let mut told = world.run("venue reports-lost");
+    assert!(told.contains("0 open orders and 1000 that ended are asked about"), "{told}");
+    for _ in 0..9 {
+        told += &world.run("wait 1\nclock");
+    }
+    let is_asked = |id: u32| told.lines().any(|line| line.trim() == format!("to SIM-A: ask about {id}"));
+    assert_eq!((1..=1_001).filter(|id| !is_asked(*id)).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn an_order_that_was_taken_for_never_arrived_is_asked_about_after_the_venue_has_begun_anew() {
+    let mut world = StoryEngine::open();
+    let told = world.run(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue misses 1
+         place 2 buy 100 AAPL @ 10
+         venue rejects 2
+         venue reports-lost",
+    );
+    assert!(told.contains("0 open orders and 1 that ended are asked about"), "{told}");
+}

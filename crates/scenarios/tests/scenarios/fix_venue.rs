@@ -198,5 +198,8 @@ fn a_cancel_of_an_order_that_ordermatch_has_forgotten_is_not_answered_and_leaves
     client.wait_for_status("next", "SUBMITTED");
     let order = client.order("lost");
     assert_eq!(fields(&order, &["status", "inDoubt"]), json!({ "status": "PENDING_CANCEL", "inDoubt": true }));
+    // It was in doubt since the log-on, which found nothing of it; that the cancel stays unanswered is told all the same.
+    let alarm = "no-answer: order lost: the venue has not answered for 2 s; the order was in doubt before";
+    wait_for("the alarm", || alarms(&mut client, "no-answer").contains(&alarm.to_owned()).then_some(()));
     server.stop();
 }

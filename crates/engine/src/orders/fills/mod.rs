@@ -63,10 +63,7 @@ impl Trading {
         if PlantedBug::ForgetFill.is_planted() && id.key().is_multiple_of(8) {
             return false;
         }
-        // A correction may keep the id of what it corrects.
-        let is_corrected = instead_of == Some(&fill.exec_id);
-        if !is_corrected
-            && self.is_repeated(report.moment, &id, fill, out)
+        if self.is_booked_before(report.moment, &id, fill, instead_of, out)
             && !PlantedBug::BookRepeatedFill.is_planted()
         {
             self.orders.repeated_executions += 1;
@@ -94,6 +91,21 @@ impl Trading {
                 self.note_unbooked(adapter, fill);
                 false
             }
+        }
+    }
+
+    /// A correction may keep the id of what it corrects. What it corrects was booked by itself, so it is no part of what was inferred.
+    fn is_booked_before(
+        &mut self,
+        moment: Moment,
+        id: &ExecutionId<'_>,
+        fill: &VenueFill,
+        instead_of: Option<&Text>,
+        out: &mut Outbox,
+    ) -> bool {
+        match instead_of {
+            Some(corrected) => *corrected != fill.exec_id && self.is_repeated(id, fill, out),
+            None => self.is_repeated(id, fill, out) || self.is_inferred_before(moment, id, fill, out),
         }
     }
 

@@ -15,21 +15,16 @@ impl Trading {
     pub(crate) fn on_listed_fill(&mut self, moment: Moment, adapter: &AdapterName, fill: &VenueFill, out: &mut Outbox) {
         let report = OrderReport { moment, order: fill.order, ext_at: fill.at };
         let Some(account) = self.account_of(report, out) else { return };
-        if !self.is_repeated(moment, &execution_id(adapter, account, fill), fill, out) {
+        let id = execution_id(adapter, account, fill);
+        if !self.is_repeated(&id, fill, out) && !self.is_inferred_before(moment, &id, fill, out) {
             self.apply_fill(report, adapter, fill, None, out);
         }
     }
 
     /// The same execution with another price or quantity is no repetition: one of the two is missing or wrong.
-    pub(super) fn is_repeated(
-        &mut self,
-        moment: Moment,
-        id: &ExecutionId<'_>,
-        fill: &VenueFill,
-        out: &mut Outbox,
-    ) -> bool {
+    pub(super) fn is_repeated(&mut self, id: &ExecutionId<'_>, fill: &VenueFill, out: &mut Outbox) -> bool {
         let Some(booked) = self.orders.executions.get(id) else {
-            return self.orders.executions.is_retired(id, fill) || self.is_inferred_before(moment, id, fill, out);
+            return self.orders.executions.is_retired(id, fill);
         };
         if booked.busted {
             return true;

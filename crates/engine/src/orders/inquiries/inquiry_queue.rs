@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use domain::{OrderId, PlantedBug, Quantity, Timestamp};
+use domain::{OrderId, PlantedBug, Quantity, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::shared::shared_map::SharedMap;
@@ -43,6 +43,9 @@ pub(crate) struct Inquiry {
     /// Reports of the order may be lost for good.
     #[n(5)]
     pub(crate) lost: Option<LostReports>,
+    /// What is unclear in the newest report of the order. It is told once while the order is asked about.
+    #[n(6)]
+    pub(crate) unclear: Option<Text>,
 }
 
 /// Reports of an order are lost: it is asked about across log-ons until the venue has answered.

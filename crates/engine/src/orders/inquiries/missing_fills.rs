@@ -7,6 +7,7 @@ use domain::{AdapterName, Decimal, OrderId, Quantity};
 
 use super::inquiry_queue::{INQUIRY_FIRST_SECONDS, Inquiry, LostReports};
 use crate::orders::fills::inferred_fills::{PriceGrid, inferred_fill, inferred_price};
+use crate::orders::reconciliation::NEVER_ARRIVED;
 use crate::orders::ticket::OrderReport;
 use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
@@ -44,10 +45,8 @@ impl Trading {
 
     fn ended_lately(&self, adapter: &AdapterName) -> Vec<OrderId> {
         let of_adapter = self.orders.iter().filter(|order| order.adapter == *adapter);
-        let mut ended: Vec<_> = of_adapter
-            .filter(|order| order.state == BaseState::Canceled)
-            .map(|order| (order.changed_at, order.id))
-            .collect();
+        let mut ended: Vec<_> =
+            of_adapter.filter(|order| may_lack_fills(order)).map(|order| (order.changed_at, order.id)).collect();
         ended.sort_unstable_by(|one, other| other.cmp(one));
         ended.truncate(ENDED_ORDERS_ASKED_MAX);
         ended.into_iter().map(|(_, order)| order).collect()
@@ -140,6 +139,12 @@ impl Trading {
         let known = || self.reference.security(order.security).map(|security| security.price_incr);
         listed.map_or_else(|| known().unwrap_or_default(), |tick| tick.0)
     }
+}
+
+/// Of an order that ended with less than its quantity, also of one that was taken for never arrived, a fill may be lost.
+fn may_lack_fills(order: &Order) -> bool {
+    let never_arrived = || order.reason.as_deref() == Some(NEVER_ARRIVED);
+    order.state == BaseState::Canceled || (order.state == BaseState::Rejected && never_arrived())
 }
 
 fn note_inferred(order: &Order, fill: &VenueFill, out: &mut Outbox) {

@@ -54,6 +54,23 @@ impl Trading {
         self.list_fills_after_gap(moment, adapter);
     }
 
+    /// A report contradicts itself or what is known, or cannot be read: the venue is asked, also about an order that has ended.
+    /// The same again changes neither alarm nor pauses.
+    pub(crate) fn on_unclear_report(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out).cloned() else { return };
+        let before = self.inquiries.get(order.id).and_then(|inquiry| inquiry.unclear.clone());
+        if before.as_ref() != Some(reason) {
+            out.error("unclear-report", format!("order {}: {reason}; the venue is asked", order.int_id));
+        }
+        self.mark_in_doubt(report, reason, out);
+        let at = report.moment.at;
+        let note = |inquiry: &mut Inquiry| (inquiry.gap_at, inquiry.unclear) = (Some(at), Some(reason.clone()));
+        match before {
+            None => self.start_inquiry(order.id, at.plus_seconds(INQUIRY_FIRST_SECONDS.into()), note),
+            Some(_) => self.inquiries.change(order.id, note),
+        }
+    }
+
     /// Open orders that the venue may have.
     fn open_at(&self, adapter: &AdapterName) -> Vec<OrderId> {
         let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
@@ -133,7 +150,7 @@ impl Trading {
             }
             // What a gap hid was in the snapshot, unless the venue has lost it.
             self.inquiries.change(order, |inquiry| {
-                inquiry.gap_at = inquiry.gap_at.filter(|_| inquiry.lost.is_some());
+                inquiry.gap_at = inquiry.gap_at.filter(|_| inquiry.lost.is_some() || inquiry.unclear.is_some());
                 inquiry.ask_at = None;
             });
             match self.needs_inquiry(order) {
@@ -156,7 +173,7 @@ impl Trading {
         let is_over =
             |inquiry: &Inquiry| inquiry.lost.is_none() && inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
         if (is_whole || !order.is_open()) && self.inquiries.get(order.id).is_some_and(is_over) {
-            self.inquiries.change(order.id, |inquiry| inquiry.gap_at = None);
+            self.inquiries.change(order.id, |inquiry| (inquiry.gap_at, inquiry.unclear) = (None, None));
         }
     }
 

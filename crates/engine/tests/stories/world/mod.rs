@@ -249,6 +249,9 @@ impl StoryEngine {
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
             ["reports-lost"] => ReportKind::ReportsLost,
+            ["contradicts", id, reason @ ..] => {
+                ReportKind::UnclearReport { order: self.number(id), reason: reason.join(" ").into() }
+            }
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
