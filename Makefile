@@ -26,6 +26,8 @@ export SCHEMATHESIS_BIN := $(VENV)/bin/schemathesis
 
 # What the programs of examples/stomp are built on; the tests run them.
 STOMP_PY := stomp.py==9.0.0
+# What reads the sample compose file.
+PYYAML := PyYAML==6.0.3
 STOMP_EXAMPLES := $(abspath examples/stomp)
 export EXAMPLES_PYTHON := $(VENV)/bin/python
 
@@ -155,18 +157,24 @@ simulate: ## run the whole system in simulated time on all cores, an hour of fau
 simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=), and a page: docs/simulator-bugs.md
 	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc) --page docs/simulator-bugs.md
 
+# Of the whole workspace, as the other tests are, so that the libraries of others are built once for both.
+WITH_BUGS := --workspace --features simulator/planted-bugs,replication-contract/planted-bugs
+
 test-bugs: ## the simulator finds every planted bug by its recorded seed, and the tests of the replicated log a leader without a lease
-	cargo test -p simulator --features planted-bugs --test planted_bugs
-	cargo test -p replication-contract --features planted-bugs --test followers lease
+	@if command -v cargo-nextest >/dev/null; then \
+	  cargo nextest run $(WITH_BUGS) --no-fail-fast --test planted_bugs --test followers -E 'binary(planted_bugs) | test(/lease/)'; \
+	else \
+	  cargo test $(WITH_BUGS) --no-fail-fast --test planted_bugs && cargo test $(WITH_BUGS) --test followers lease; \
+	fi
 
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
 
 # Most stories wait for servers: with one test for each core the cores are half idle.
 test-rust: ## every other test, the end-to-end stories included
-	cargo build -p server --example misbehaving_strategies
+	cargo build --workspace --example misbehaving_strategies
 	@if command -v cargo-nextest >/dev/null; then \
-	  cargo nextest run --workspace --no-fail-fast --test-threads $$(( $$(nproc) * 3 / 2 )); \
+	  cargo nextest run --workspace --lib --bins --tests --no-fail-fast --test-threads $$(( $$(nproc) * 3 / 2 )); \
 	else \
 	  cargo test --workspace --lib --bins --tests --no-fail-fast; \
 	fi
@@ -232,6 +240,10 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	  echo "installing $(STOMP_PY) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(STOMP_PY) \
 	    || { echo "could not install $(STOMP_PY): it needs PyPI" >&2; exit 1; }; }
+	@$(EXAMPLES_PYTHON) -c 'import yaml' 2>/dev/null || { \
+	  echo "installing $(PYYAML) into $(VENV)"; \
+	  $(VENV)/bin/pip install -q --disable-pip-version-check $(PYYAML) \
+	    || { echo "could not install $(PYYAML): it needs PyPI" >&2; exit 1; }; }
 	@$(EXAMPLES_PYTHON) -c 'import quickfix' 2>/dev/null || { \
 	  echo "installing QuickFIX for Python into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check --only-binary :all: $(QUICKFIX_WHEEL) 2>/dev/null \
