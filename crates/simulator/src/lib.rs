@@ -23,6 +23,7 @@ mod shorten;
 mod simulation;
 mod stomp_sessions;
 mod strategies;
+mod submissions;
 mod trace;
 mod users;
 

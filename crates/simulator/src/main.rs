@@ -221,9 +221,9 @@ fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()>
     let ShortSchedule { plan: short, report, is_minimal, .. } = shorten(plan, failed)?;
     let hint = if is_minimal { "each of which is needed" } else { "some of which may not be needed" };
     println!("  a schedule of {} steps that breaks it, {hint}: {}", short.steps.len(), verdict(&report));
-    report.deeds.iter().for_each(|deed| println!("    {deed}"));
+    report.actions.iter().for_each(|action| println!("    {action}"));
     // Steps that the run did not come to.
-    short.steps.iter().skip(report.deeds.len()).for_each(|step| println!("    {step}"));
+    short.steps.iter().skip(report.actions.len()).for_each(|step| println!("    {step}"));
     if plan.is_traced {
         println!("  its trace:");
         run(&Plan { is_traced: true, ..short })?;

@@ -24,7 +24,7 @@ use crate::clock::{NOON, SimulatedClock};
 use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settings};
 use crate::http_clients::{HttpPort, HttpPortParts};
-use crate::lab_venue::Switchboard;
+use crate::lab_venue::LabListener;
 use crate::market::Market;
 use crate::market::hosted_venue::{HostedVenue, VenueParts};
 use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
@@ -69,7 +69,7 @@ pub(crate) struct Machine {
     pub(crate) seed: u64,
     pub(crate) traits: SeedTraits,
     /// Where calls of the FIX adapter arrive.
-    pub(crate) switchboard: Switchboard,
+    pub(crate) lab_listener: LabListener,
     pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
 }
@@ -107,7 +107,7 @@ impl Machine {
             day_end,
             seed: plan.seed,
             traits,
-            switchboard: Switchboard::default(),
+            lab_listener: LabListener::default(),
             has_late_requests: plan.has_late_requests,
             segment_bytes: plan.segment_bytes,
         };
@@ -354,7 +354,7 @@ impl Platform {
             disk: &machine.disk,
             clock: &machine.clock,
             market: &machine.market,
-            switchboard: &machine.switchboard,
+            lab_listener: &machine.lab_listener,
             traits: &machine.traits,
             seed: machine.seed,
             has_late_requests: machine.has_late_requests,

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::schedule::{Happening, SECOND, Step};
+use crate::schedule::{SECOND, Step, StepKind};
 use crate::simulation::{Plan, RunReport, run};
 
 /// Runs that a shortening may take. Behind them the shortest schedule so far is shown, which may have steps that are not needed.
@@ -12,15 +12,15 @@ const RUNS_MAX: usize = 1_500;
 const LENGTH_BEHIND_LAST_STEP: i64 = SECOND;
 
 /// Whole kinds of steps, which are left out first: what is left when a request alone is enough has no fault that hides it.
-const KINDS: [fn(&Happening) -> bool; 8] = [
-    |what| matches!(what, Happening::Fault(_)),
-    |what| matches!(what, Happening::StompClient { .. }),
-    |what| matches!(what, Happening::UserClient { .. }),
-    |what| matches!(what, Happening::Administrator { .. }),
-    |what| matches!(what, Happening::HttpRead { .. }),
-    |what| matches!(what, Happening::Strategy { .. }),
-    |what| matches!(what, Happening::FixClient { .. }),
-    |what| matches!(what, Happening::Client { .. }),
+const KINDS: [fn(&StepKind) -> bool; 8] = [
+    |what| matches!(what, StepKind::Fault(_)),
+    |what| matches!(what, StepKind::StompClient { .. }),
+    |what| matches!(what, StepKind::UserClient { .. }),
+    |what| matches!(what, StepKind::Administrator { .. }),
+    |what| matches!(what, StepKind::HttpRead { .. }),
+    |what| matches!(what, StepKind::Strategy { .. }),
+    |what| matches!(what, StepKind::FixClient { .. }),
+    |what| matches!(what, StepKind::Client { .. }),
 ];
 
 /// The shortest schedule found that breaks the same promise, and what its run reports.

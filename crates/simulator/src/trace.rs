@@ -16,7 +16,7 @@ pub(crate) struct Trace {
     /// How many lines there were.
     lines: u64,
     /// What each step of the schedule did.
-    deeds: Vec<String>,
+    actions: Vec<String>,
     is_printed: bool,
     /// Simulated time since the beginning of the run.
     now: i64,
@@ -24,7 +24,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn new(is_printed: bool) -> Self {
-        Self { hash: blake3::Hasher::new(), last: VecDeque::new(), lines: 0, deeds: vec![], is_printed, now: 0 }
+        Self { hash: blake3::Hasher::new(), last: VecDeque::new(), lines: 0, actions: vec![], is_printed, now: 0 }
     }
 
     pub(crate) fn set_time(&mut self, now: i64) {
@@ -57,11 +57,11 @@ impl Trace {
         let first = self.last.len().checked_sub(written).filter(|_| written > 0).and_then(|place| self.last.get(place));
         let told = first.and_then(|line| line.trim_start().split_once(' ')).map(|(_, what)| what);
         let what = told.map_or_else(|| step.what.to_string(), str::to_owned);
-        self.deeds.push(format!("{} {what}", step.time()));
+        self.actions.push(format!("{} {what}", step.time()));
     }
 
-    pub(crate) fn deeds(&self) -> Vec<String> {
-        self.deeds.clone()
+    pub(crate) fn actions(&self) -> Vec<String> {
+        self.actions.clone()
     }
 
     /// Equal runs have equal hashes.

@@ -1,6 +1,6 @@
 //! Answers and requests that are lost or late on a line that stays up: every order is settled by asking, and none is sent twice.
 
-use simulator::schedule::{Fault, Happening, Step, VenueLineFault};
+use simulator::schedule::{Fault, Step, StepKind, VenueLineFault};
 use simulator::{Plan, run};
 
 /// Simulated minutes in which things go wrong; more than two of rest follow, without a new log-on.
@@ -20,8 +20,8 @@ fn plan(seed: u64) -> Plan {
     };
     let step = |(place, step): (usize, Step)| match step.what {
         // Who listens has no part in it.
-        Happening::Fault(Fault::StompLink { .. } | Fault::StompPortHangs { .. }) => step,
-        Happening::Fault(_) => Step { what: Happening::Fault(fault(place)), ..step },
+        StepKind::Fault(Fault::StompLink { .. } | Fault::StompPortHangs { .. }) => step,
+        StepKind::Fault(_) => Step { what: StepKind::Fault(fault(place)), ..step },
         _ => step,
     };
     let steps = plan.steps.into_iter().enumerate().map(step).collect();

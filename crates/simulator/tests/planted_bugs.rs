@@ -39,7 +39,7 @@ recorded! {
     snapshot_ahead_of_journal: SnapshotAheadOfJournal, 1, "the platform does not start";
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "an ExecID was given twice";
-    reuse_order_number: ReuseOrderNumber, 1, "the journal has other terms than its client asked for";
+    reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
     skip_reconciled_fills: SkipReconciledFills, 13, "a fill is missing";
     unsynced_venue_ledger: UnsyncedVenueLedger, 1, "a fill that the venue does not have";
     ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
@@ -58,7 +58,8 @@ recorded! {
     book_wrong_side: BookWrongSide, 1, "a fill is not booked as its order says";
     cancel_locally: CancelLocally, 1, "an order stays in the market";
     forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
-    send_before_stored: SendBeforeStored, 3, "FIX numbers are not gapless";
+    submit_again: SubmitAgain, 3, "sent to the venue twice";
+    send_before_stored: SendBeforeStored, 4, "FIX numbers are not gapless";
     forget_report: ForgetReport, 1, "FIX reports are incomplete";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";

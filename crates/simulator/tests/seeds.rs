@@ -35,6 +35,7 @@ fn check_seeds(first: u64) {
     );
     assert!(coverage.disconnect_cancels() > 0, "no order was cancelled because its client was away: {coverage}");
     assert!(coverage.lab_trades() > 0, "nothing was traded at the lab: {coverage}");
+    assert!(coverage.orders_sent_again() > 0, "no order was sent once more: {coverage}");
     for kind in [
         "venue cancels only, for a replace",
         "venue places only, for a replace",
@@ -44,6 +45,12 @@ fn check_seeds(first: u64) {
         "line to the lab is cut",
         "lab is killed",
         "lab: fills-replayed",
+        "lab: fix-numbers-reset",
+        "clock drifts",
+        "venue loses requests",
+        "venue gets requests late",
+        "venue busts a trade",
+        "venue corrects a trade",
     ] {
         assert!(coverage.faults_of_kind(kind) > 0, "{kind}: {coverage}");
     }

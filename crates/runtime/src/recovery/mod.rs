@@ -125,7 +125,8 @@ pub fn recover_from(
     Ok((replay.engine, replay.recovered))
 }
 
-/// Goes on with an engine that was recovered before, behind its last record. The Ledger of `sources` is the one that it was recovered with.
+/// Goes on with an engine that was recovered before, behind its last record, up to `last_sequence` only: a journal that is being written has
+/// records behind it that are not durable, and the next call begins there. The Ledger of `sources` is the one that it was recovered with.
 pub fn recover_further(
     before: (Engine, RecoveredState),
     sources: &RecoverySources<'_>,
@@ -135,7 +136,7 @@ pub fn recover_further(
     let from = before.1.last_sequence + 1;
     let mut replay = RecoveryReplay::resume(before, (ledger, retired), reader);
     let source = JournalReader::open(&folder.join(journal::FOLDER), from)?;
-    source.replay(&mut |entry| replay.on_record(&entry), &mut |_| {})?;
+    source.replay_to(last_sequence, &mut |entry| replay.on_record(&entry), &mut |_| {})?;
     replay.recovered.last_sequence = last_sequence;
     Ok((replay.engine, replay.recovered))
 }
@@ -369,3 +370,6 @@ pub fn go_on_after(loss: AcceptedLoss, known: u64, at: Timestamp) -> JournalBatc
     let told = journal_records::ledger(sequence + 1, ledger::record(LOSSES, sequence, &[]));
     JournalBatch { time: at.0, records: vec![journal_records::input(sequence, &Input::Command(command)), told] }
 }
+
+#[cfg(test)]
+mod tests;

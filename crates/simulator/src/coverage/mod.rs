@@ -74,6 +74,8 @@ pub struct Coverage {
     legs: u64,
     lab: LabCounts,
     pace: PacePeaks,
+    /// Orders that went to their venue once more, because it certainly did not have them.
+    sent_again: u64,
     statuses: BTreeMap<IntId, OrdStatus>,
 }
 
@@ -164,6 +166,10 @@ impl Coverage {
         self.pace.raise_to(peaks);
     }
 
+    pub(crate) fn sent_again(&mut self, count: usize) {
+        self.sent_again += count as u64;
+    }
+
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         add_counts(&mut self.faults, &other.faults);
@@ -185,6 +191,7 @@ impl Coverage {
         self.legs += other.legs;
         self.lab.add(&other.lab);
         self.pace.raise_to(&other.pace);
+        self.sent_again += other.sent_again;
         self.fix.add(&other.fix);
         self.stomp.add(&other.stomp);
         self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
@@ -214,6 +221,11 @@ impl Coverage {
     /// Orders that were cancelled because their FIX client was disconnected.
     pub fn disconnect_cancels(&self) -> u64 {
         self.disconnect_cancels
+    }
+
+    /// Orders that were sent once more, because they certainly had not arrived.
+    pub fn orders_sent_again(&self) -> u64 {
+        self.sent_again
     }
 
     /// The codes of everything that was refused.
@@ -255,6 +267,7 @@ impl fmt::Display for Coverage {
         writeln!(f, "orders          {}, bookings {}", self.orders, self.fills)?;
         writeln!(f, "value samples   {}", self.samples)?;
         writeln!(f, "further legs    {} placed by venues for a replace", self.legs)?;
+        writeln!(f, "sent again      {} orders that had not arrived", self.sent_again)?;
         let [asked, compared] = self.http_reads;
         writeln!(f, "over HTTP       {} orders, {asked} reads, {compared} of them compared", self.http_orders)?;
         writeln!(f, "disconnects     {} cancels of FIX orders whose client was away", self.disconnect_cancels)?;

@@ -105,8 +105,8 @@ impl FixClient {
     ) -> InvariantResult {
         let refused = own.placed.iter().filter(|(_, placed)| placed.refused >= placed.times);
         let orders = refused.filter_map(|(id, _)| books.orders.get(progress.numbers.get(&id.parse::<IntId>().ok()?)?));
-        let ghost = orders.into_iter().find(|order| self.is_own(order));
-        ensure(ghost.is_none(), "refused and there all the same", || format!("{}: {ghost:?}", self.session.comp_id))
+        let order = orders.into_iter().find(|order| self.is_own(order));
+        ensure(order.is_none(), "refused and there all the same", || format!("{}: {order:?}", self.session.comp_id))
     }
 
     /// Once all is quiet: what the journal tells about this client is what the client received, in the same order.

@@ -1,11 +1,11 @@
 //! What the journal says, read apart from the platform from its first record on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bus::inbox::inbox;
 use domain::admin::AdminState;
-use domain::report::{Report, ReportKind, SessionState};
+use domain::report::{Report, ReportKind, SessionState, VenueSnapshot};
 use domain::{
     AdapterName, Command, CommandEnvelope, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity, Timestamp,
     Transaction,
@@ -27,6 +27,7 @@ const COMMAND: u32 = 0;
 const REPORT: u32 = 1;
 const ATTACHED: u32 = 0;
 const SESSION: u32 = 1;
+const SNAPSHOT: u32 = 2;
 /// In whose name the FIX port cancels orders of a client that is disconnected.
 const CANCEL_ON_DISCONNECT: &str = "cancel on disconnect";
 
@@ -157,6 +158,8 @@ pub(crate) struct JournalInputs {
     pub(crate) commands: BTreeMap<u64, Command>,
     /// The inputs that say that the line to a venue is not there, with its adapter.
     pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
+    /// The inputs in which a venue shows all that it has and can still get, with its adapter and the orders.
+    pub(crate) snapshots: BTreeMap<u64, (AdapterName, BTreeSet<OrderId>)>,
     /// Cancels that the platform asked for because a client was disconnected.
     pub(crate) disconnect_cancels: u64,
     /// How often each kind of record was met.
@@ -223,13 +226,25 @@ impl JournalInputs {
                 kind: ReportKind::Attached(_) | ReportKind::Session(SessionState::Disconnected),
                 ..
             })) => drop(self.lines_lost.insert(entry.sequence, adapter)),
+            Ok(Input::Report(Report { adapter, kind: ReportKind::Snapshot(snapshot), .. }))
+                if is_conclusive(&snapshot) =>
+            {
+                let orders = snapshot.orders.iter().map(|order| order.order).collect();
+                self.snapshots.insert(entry.sequence, (adapter, orders));
+            }
             _ => {}
         }
     }
 }
 
-/// Whether checks look at an input: a command, or what is said of the line to a venue. All others are most of the journal, and are not
-/// decoded a second time here.
+/// Whether a venue shows all that it has, and nothing that was sent before can still come to it.
+fn is_conclusive(snapshot: &VenueSnapshot) -> bool {
+    let are_requests_over = |as_of| snapshot.dead_after.is_some_and(|dead_after| as_of >= dead_after);
+    snapshot.complete && snapshot.as_of.is_none_or(are_requests_over)
+}
+
+/// Whether checks look at an input: a command, or what is said of the line to a venue or at a log-on. All others are most of the journal,
+/// and are not decoded a second time here.
 fn is_looked_at(payload: &[u8]) -> Result<bool, minicbor::decode::Error> {
     let mut decoder = minicbor::Decoder::new(payload);
     decoder.array()?;
@@ -242,7 +257,7 @@ fn is_looked_at(payload: &[u8]) -> Result<bool, minicbor::decode::Error> {
             decoder.skip()?;
             decoder.skip()?;
             decoder.array()?;
-            Ok(matches!(decoder.u32()?, ATTACHED | SESSION))
+            Ok(matches!(decoder.u32()?, ATTACHED | SESSION | SNAPSHOT))
         }
         _ => Ok(false),
     }
@@ -277,8 +292,8 @@ mod tests {
         assert!(is_read(&Input::Command(Box::new(command))));
         assert!(is_read(&report(ReportKind::Session(SessionState::Disconnected))));
         assert!(is_read(&report(ReportKind::Attached(domain::report::AdapterCapabilities::default()))));
+        assert!(is_read(&report(ReportKind::Snapshot(VenueSnapshot::default()))));
         assert!(!is_read(&report(ReportKind::Gap)));
-        assert!(!is_read(&report(ReportKind::Snapshot(domain::report::VenueSnapshot::default()))));
         assert!(!is_read(&Input::Clock));
         assert!(!is_read(&Input::Marks(vec![])));
     }

@@ -13,7 +13,7 @@ use crate::market::Market;
 const STRANGE_PREFIX: &str = "web_";
 
 /// Adds the orders and trades of the platform's account.
-pub(crate) fn read(venue: usize, ledger: &Value, market: &Market, books: &mut VenueBooks) -> Result<(), String> {
+pub(super) fn read(venue: usize, ledger: &Value, market: &Market, books: &mut VenueBooks) -> Result<(), String> {
     books.begin_venue(venue);
     let mut numbers = BTreeMap::new();
     for row in rows(ledger, "orders").iter().filter(|row| !is_strange(row)) {
@@ -31,15 +31,18 @@ pub(crate) fn read(venue: usize, ledger: &Value, market: &Market, books: &mut Ve
 
 fn read_trade(row: &Value, symbol: &str, order: OrderId) -> Result<VenueFill, String> {
     let exec_id: Text = format!("{symbol}-{}", text(row, "executionId")?).into();
-    // A commission is in what was bought; there is none here.
-    let is_free = number(row, "commission")?.is_zero();
+    // A commission would be in what was bought, and the accounts of the lab have none: see its configuration.
+    let commission = number(row, "commission")?;
+    if !commission.is_zero() {
+        return Err(format!("execution {exec_id} has a commission of {commission}, and the accounts have none"));
+    }
     Ok(VenueFill {
         order,
         exec_id,
         quantity: Quantity(number(row, "quantity")?),
         price: Price(number(row, "price")?),
         at: None,
-        fee: is_free.then_some(Amount::ZERO),
+        fee: Some(Amount::ZERO),
         charges: vec![],
         ext_order: None,
         liquidity: None,

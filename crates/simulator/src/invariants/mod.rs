@@ -3,7 +3,8 @@
 pub(crate) mod broken_invariant;
 pub(crate) mod books;
 pub(crate) mod venue_books;
-pub(crate) mod lab_books;
+mod lab_books;
+pub(crate) mod ledgers;
 mod inferred_fills;
 mod venue_checks;
 pub(crate) mod progress;
@@ -22,13 +23,14 @@ use crate::invariants::books::{JournalBooks, named_order};
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::venue_books::VenueBooks;
-use crate::lab_venue::StruckFaults;
+use crate::lab_venue::LabMachine;
 use crate::market::Market;
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
 use crate::releases::EarlierFolder;
 use crate::request_log::{Intent, LogEntry, RequestOutcome};
 use crate::schedule::DAY;
+use crate::submissions::Submissions;
 
 /// So long after its end an order has ended, once nothing goes wrong.
 const DAY_END_GRACE_SECONDS: i64 = 60;
@@ -44,8 +46,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) read_model: &'a SimulatedReadModel,
     pub(crate) market: &'a Market,
     pub(crate) earlier: Option<&'a EarlierFolder>,
-    /// Faults of the lab that met a request or a report.
-    pub(crate) lab_faults: StruckFaults,
+    /// Where a venue is the lab.
+    pub(crate) lab: Option<&'a LabMachine>,
+    pub(crate) submissions: &'a Submissions,
     pub(crate) end: u64,
 }
 
@@ -175,8 +178,8 @@ impl Evidence<'_> {
     /// I5: what every answer refused does not exist.
     fn refused_stays_refused(&self, progress: &CheckProgress) -> InvariantResult {
         let is_refused = |order: &&Arc<Order>| progress.may_exist.get(&order.int_id) == Some(&false);
-        let ghost = self.changed_orders(progress.through).find(is_refused);
-        ensure(ghost.is_none(), "refused and there all the same", || format!("{ghost:?}"))
+        let order = self.changed_orders(progress.through).find(is_refused);
+        ensure(order.is_none(), "refused and there all the same", || format!("{order:?}"))
     }
 
     /// I9, the half that holds always: a request that was not answered when the line was lost may have arrived or not, and its order

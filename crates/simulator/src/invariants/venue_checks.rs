@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use domain::order::BaseState;
 use domain::{Decimal, IntId, Order, OrderId, Source, Text, Transaction, TransactionKind};
+use engine::NEVER_ARRIVED;
 
 use super::Evidence;
-use super::broken_invariant::{InvariantResult, ensure};
+use super::broken_invariant::{InvariantResult, broken, ensure};
 use super::inferred_fills::{InferredFills, inferred_order};
 use super::venue_books::{OrderAtVenue, VenueEnd};
 use crate::schedule::LabFault;
+use crate::submissions::RepeatedSubmission;
 
-/// Why an order was rejected that its venue certainly does not have.
-const NEVER_REACHED: &str = "the order never reached the venue";
+const SENT_TWICE: &str = "sent to the venue twice";
 const NOT_AS_ITS_ORDER: &str = "a fill is not booked as its order says";
 const ENDS_DIFFER: &str = "an order ended otherwise at the venue";
 
@@ -29,13 +30,28 @@ impl Evidence<'_> {
                 )?,
             }
         }
+        self.submissions.repeated.iter().try_for_each(|repeated| self.may_be_sent_again(repeated))?;
         let repeated = self.venue.repeated_executions.first();
         ensure(repeated.is_none(), "the venue gave an execution id twice", || format!("{repeated:?}"))
     }
 
+    /// Decision 0003: an order is sent again only where its venue was asked since, has shown everything, and does not have it. A simulated
+    /// venue swallows an order that it knows, so its ledger alone does not tell.
+    fn may_be_sent_again(&self, repeated: &RepeatedSubmission) -> InvariantResult {
+        let RepeatedSubmission { order, before, now, at_venue } = repeated;
+        let at_venue = at_venue.as_ref().map_err(|reason| broken("the venue's ledger cannot be read", reason))?;
+        ensure(at_venue.is_none(), SENT_TWICE, || format!("{order:?}, the venue had {at_venue:?}"))?;
+        let behind = self.books.inputs.snapshots.range(before + 1..);
+        let mut shown = behind.take_while(|(sequence, _)| *sequence <= now);
+        let was_asked = shown.any(|(_, (adapter, orders))| *adapter == order.adapter && !orders.contains(&order.id));
+        ensure(was_asked, "sent again before its venue was asked", || {
+            format!("{order:?}, sent at input {before} and at input {now}")
+        })
+    }
+
     fn was_sent_once(&self, (number, venue): (OrderId, usize), at_venue: &OrderAtVenue) -> InvariantResult {
         let times = at_venue.times;
-        ensure(times == 1, "sent to the venue twice", || format!("order number {number}: {times} times"))?;
+        ensure(times == 1, SENT_TWICE, || format!("order number {number}: {times} times"))?;
         let accepted = self.books.accepted.get(&number);
         ensure(accepted.is_some(), "the venue has an order that is not in the journal", || {
             format!("order number {number}")
@@ -152,6 +168,7 @@ impl Evidence<'_> {
     pub(crate) fn venue_agrees(&self) -> InvariantResult {
         let filled = self.venue.filled();
         let with_legs: Vec<_> = self.venue.legs().filter_map(|(_, leg)| leg.leg_of).collect();
+        let lab_venue = self.lab.map(|lab| lab.venue);
         let mut said_canceled = 0;
         for order in self.books.orders.values().filter(|order| order.source != Source::External) {
             let key = (order.id, self.market.venue_of(order.account));
@@ -162,26 +179,32 @@ impl Evidence<'_> {
             match self.venue.orders.get(&key) {
                 // How it ended follows from all its legs, which are in the market no more.
                 Some(_) if with_legs.contains(&order.id) => {}
-                Some(at_venue) if at_venue.ended.is_none() && order.state == BaseState::Canceled => said_canceled += 1,
+                Some(at_venue) if lab_venue == Some(key.1) && is_canceled_here_alone(order, at_venue) => {
+                    said_canceled += 1;
+                }
                 Some(at_venue) => ended_alike(order, at_venue)?,
                 None => never_reached(order)?,
             }
         }
         // The lab said that it was cancelled, and filled it all the same: its cancel stays, and the fill is booked.
-        let lies = self.struck(LabFault::FillAfterCancel);
-        ensure(said_canceled <= lies, ENDS_DIFFER, || {
-            format!("{said_canceled} orders were filled that are canceled here, and their venue said so of {lies}")
+        let struck = self.struck(LabFault::FillAfterCancel);
+        ensure(said_canceled <= struck, ENDS_DIFFER, || {
+            format!("{said_canceled} orders were filled that are canceled here, and the lab said so of {struck}")
         })
     }
 
     fn struck(&self, fault: LabFault) -> u64 {
-        self.lab_faults.get(fault.name()).copied().unwrap_or(0)
+        self.lab.map_or(0, |lab| lab.struck().get(fault.name()).copied().unwrap_or(0))
     }
+}
+
+fn is_canceled_here_alone(order: &Order, at_venue: &OrderAtVenue) -> bool {
+    at_venue.ended.is_none() && order.state == BaseState::Canceled
 }
 
 fn ended_alike(order: &Order, at_venue: &OrderAtVenue) -> InvariantResult {
     let told = || format!("{order:?}, at the venue {at_venue:?}");
-    ensure(order.reason.as_deref() != Some(NEVER_REACHED), "an order has reached the venue that never did", told)?;
+    ensure(order.reason.as_deref() != Some(NEVER_ARRIVED), "an order has reached the venue that never did", told)?;
     ensure(order.state == state_after(at_venue.ended), ENDS_DIFFER, told)?;
     // Nothing tells of a replace any more that took effect right before the cancel and whose answer was lost.
     let may_differ = order.state == BaseState::Canceled;
@@ -200,7 +223,9 @@ fn state_after(end: Option<VenueEnd>) -> BaseState {
 /// The venue does not have it.
 fn never_reached(order: &Order) -> InvariantResult {
     let is_over = matches!(order.state, BaseState::Rejected | BaseState::Canceled);
-    ensure(is_over, ENDS_DIFFER, || format!("{order:?}, and the venue does not have it"))
+    ensure(is_over, ENDS_DIFFER, || format!("{order:?}, and the venue does not have it"))?;
+    // An order has the venue's id once the venue has accepted it.
+    ensure(order.ext_id.is_none(), "an order was accepted that the venue does not have", || format!("{order:?}"))
 }
 
 fn is_trade(transaction: &Transaction) -> bool {

@@ -10,8 +10,8 @@ use domain::AdapterName;
 use fix::UtcTimestamp;
 use fix_net::SessionClock;
 
+use super::lab_listener::LabListener;
 use super::lab_setup::{ROUNDS_PER_STEP, venue_settings};
-use super::switchboard::Switchboard;
 use crate::clock::SimulatedClock;
 use crate::network::SteppedRuntime;
 
@@ -26,7 +26,7 @@ pub(crate) struct LabAdapterSessions {
 impl LabAdapterSessions {
     /// Everything that is ready or due by now has its turn.
     pub(crate) fn step(&mut self, now: i64) {
-        self.runtime.step(now);
+        self.runtime.step_if_due(now);
     }
 }
 
@@ -38,18 +38,18 @@ pub(crate) struct AdapterParts<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) clock: &'a SimulatedClock,
     pub(crate) catalogue: Catalogue,
-    pub(crate) switchboard: &'a Switchboard,
+    pub(crate) listener: &'a LabListener,
 }
 
 pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAdapterSessions), String> {
-    let AdapterParts { name, venue, folder, clock, catalogue, switchboard } = parts;
+    let AdapterParts { name, venue, folder, clock, catalogue, listener } = parts;
     let runtime = SteppedRuntime::new(clock.steady(), ROUNDS_PER_STEP)?;
     let wall = clock.clone();
     let network = SteppedNetwork {
         runtime: runtime.shared(),
         // As outside: by the wall of the machine.
         clock: SessionClock::new(move || UtcTimestamp::from_nanos(wall.wall())),
-        dialer: switchboard.dialer(),
+        dialer: listener.dialer(),
     };
     let context = VenueContext {
         instance: INSTANCE_NUMBER,

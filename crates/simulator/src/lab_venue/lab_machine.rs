@@ -8,8 +8,8 @@ use serde_json::Value;
 use venue_lab::{LabClock, LabConfig, SteppedLab};
 
 use super::lab_counts::{LabCounts, StruckFaults, add_struck, struck_by};
+use super::lab_listener::LabListener;
 use super::lab_setup::{ROUNDS_PER_STEP, lab_config};
-use super::switchboard::Switchboard;
 use crate::clock::SimulatedClock;
 use crate::market::Market;
 use crate::network::{ClientInput, ClientNetwork, NetworkEnd, SteppedRuntime};
@@ -25,7 +25,7 @@ pub(crate) struct LabMachine {
     clock: SimulatedClock,
     /// The venue's time at the beginning.
     opened: i64,
-    pub(crate) switchboard: Switchboard,
+    pub(crate) listener: LabListener,
     network: ClientNetwork,
     /// The lab's end of the connection.
     connection: Option<NetworkEnd>,
@@ -51,17 +51,17 @@ impl LabMachine {
         (venue, seed): (Option<usize>, u64),
         market: &Market,
         (beside, clock): (&Path, &SimulatedClock),
-        switchboard: &Switchboard,
+        listener: &LabListener,
     ) -> Result<Option<Self>, String> {
         let Some(venue) = venue else { return Ok(None) };
-        Self::new((venue, seed), market, (&beside.join("lab"), clock), switchboard.clone()).map(Some)
+        Self::new((venue, seed), market, (&beside.join("lab"), clock), listener.clone()).map(Some)
     }
 
     fn new(
         (venue, seed): (usize, u64),
         market: &Market,
         (folder, clock): (&Path, &SimulatedClock),
-        switchboard: Switchboard,
+        listener: LabListener,
     ) -> Result<Self, String> {
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let mut machine = Self {
@@ -70,7 +70,7 @@ impl LabMachine {
             folder: folder.to_owned(),
             clock: clock.clone(),
             opened: clock.wall(),
-            switchboard,
+            listener,
             network: ClientNetwork::new(SeededRng::new(seed, 981)),
             connection: None,
             running: None,
@@ -92,7 +92,7 @@ impl LabMachine {
         let opened = SteppedLab::open(&self.config, &self.folder, runtime.shared().handle(), clock);
         let lab = opened.map_err(|error| error.to_string())?;
         self.start_at = i64::MAX;
-        self.switchboard.set_down(false);
+        self.listener.set_down(false);
         if let Some(before) = self.ledger_before.take()
             && before != lab.ledger()
         {
@@ -108,7 +108,7 @@ impl LabMachine {
         self.ledger_before = Some(running.lab.ledger());
         add_struck(&mut self.struck_before, &struck_by(&running.lab.transcript()));
         self.start_at = now + seconds * SECOND;
-        self.switchboard.set_down(true);
+        self.listener.set_down(true);
         self.network.close();
         self.connection = None;
     }
@@ -151,7 +151,7 @@ impl LabMachine {
 
     pub(crate) fn end_of_process(&mut self, now: i64, has_power: bool) {
         // A call that the process made and nobody took is gone with it.
-        self.switchboard.take_call();
+        self.listener.accept();
         self.network.end_of_process(now, has_power);
     }
 
@@ -182,11 +182,11 @@ impl LabMachine {
     /// The platform has had its turn: its calls are taken, and what it wrote is under way. The lab works, and what it wrote is under way.
     pub(crate) fn step(&mut self, now: i64) -> Result<(), String> {
         self.network.collect_from_platform(now);
-        self.take_call();
+        self.accept();
         let Some(LabOnRuntime { lab, runtime }) = &mut self.running else { return Ok(()) };
-        runtime.step(now);
+        runtime.step_if_due(now);
         lab.step().map_err(|error| error.to_string())?;
-        runtime.step(now);
+        runtime.step_if_due(now);
         let due = lab.due_nanos().map_or(i64::MAX, |due| due - self.opened);
         self.turn_at = self.turn_at.min(due.max(now + 1));
         if let Some(connection) = &self.connection {
@@ -202,8 +202,8 @@ impl LabMachine {
         Ok(())
     }
 
-    fn take_call(&mut self) {
-        let (Some(call), Some(running)) = (self.switchboard.take_call(), &self.running) else { return };
+    fn accept(&mut self) {
+        let (Some(call), Some(running)) = (self.listener.accept(), &self.running) else { return };
         // The platform has left the one before; the lab is told, unless nothing arrives there.
         if let Some(before) = self.connection.take().filter(|_| !self.network.is_dead()) {
             before.end();

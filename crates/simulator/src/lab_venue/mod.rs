@@ -5,9 +5,9 @@ mod adapter_sessions;
 mod lab_counts;
 mod lab_machine;
 mod lab_setup;
-mod switchboard;
+mod lab_listener;
 
 pub(crate) use adapter_sessions::{AdapterParts, LabAdapterSessions, open_adapter};
-pub(crate) use lab_counts::{LabCounts, StruckFaults};
+pub(crate) use lab_counts::LabCounts;
+pub(crate) use lab_listener::LabListener;
 pub(crate) use lab_machine::LabMachine;
-pub(crate) use switchboard::Switchboard;

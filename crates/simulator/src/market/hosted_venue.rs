@@ -8,7 +8,7 @@ use bus::Bus;
 
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
-use crate::lab_venue::{AdapterParts, LabAdapterSessions, Switchboard, open_adapter};
+use crate::lab_venue::{AdapterParts, LabAdapterSessions, LabListener, open_adapter};
 use crate::market::Market;
 use crate::market::seed_traits::SeedTraits;
 
@@ -34,7 +34,7 @@ pub(crate) struct VenueParts<'a> {
     pub(crate) disk: &'a SimulatedDisk,
     pub(crate) clock: &'a SimulatedClock,
     pub(crate) market: &'a Market,
-    pub(crate) switchboard: &'a Switchboard,
+    pub(crate) lab_listener: &'a LabListener,
     pub(crate) traits: &'a SeedTraits,
     pub(crate) seed: u64,
     pub(crate) has_late_requests: bool,
@@ -87,14 +87,14 @@ fn open_simulated(
 }
 
 fn open_lab(parts: &VenueParts<'_>, venue: usize, folder: &Path) -> Result<(Box<dyn Adapter>, VenueKind), String> {
-    let VenueParts { market, clock, switchboard, bus, .. } = parts;
+    let VenueParts { market, clock, lab_listener, bus, .. } = parts;
     let parts = AdapterParts {
         name: market.adapter(venue),
         venue: market.venue_name(venue),
         folder,
         clock,
         catalogue: bus.catalogue.clone(),
-        switchboard,
+        listener: lab_listener,
     };
     let (adapter, sessions) = open_adapter(parts)?;
     Ok((Box::new(adapter), VenueKind::Lab(sessions)))

@@ -164,3 +164,26 @@ impl VenueLineFault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::schedule::{SECOND, StepKind, draw};
+
+    const SEEDS: u64 = 300;
+    const LENGTH: i64 = 600 * SECOND;
+
+    #[test]
+    fn every_kind_that_is_drawn_is_listed_and_every_kind_that_is_listed_is_drawn() {
+        let steps = (1..=SEEDS).flat_map(|seed| draw(seed, LENGTH));
+        let drawn = steps.filter_map(|step| match step.what {
+            StepKind::Fault(fault) => Some(fault.kind()),
+            _ => None,
+        });
+        // These are no steps of a schedule: a run begins with the one, and meets the other when its clock comes to midnight.
+        let drawn: BTreeSet<_> = drawn.chain([Fault::UPGRADE, Fault::DAY_END]).collect();
+        assert_eq!(drawn, Fault::KINDS.into_iter().collect());
+    }
+}

@@ -76,11 +76,11 @@ pub const OPERATOR: usize = TRADERS;
 pub struct Step {
     /// Simulated time since the beginning.
     pub at: i64,
-    pub what: Happening,
+    pub what: StepKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
+pub enum StepKind {
     /// The client acts; what it does follows from the draw and from what it knows.
     Client {
         client: usize,
@@ -122,17 +122,17 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     for client in 0..=OPERATOR {
         let mut rng = SeededRng::new(seed, 100 + client as u64);
         let every = if client == OPERATOR { 15 * ACTION_EVERY } else { ACTION_EVERY };
-        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next_u64() };
+        let acts = |rng: &mut SeededRng| StepKind::Client { client, draw: rng.next_u64() };
         fill(&mut steps, &mut rng, every, length, acts);
     }
     let mut rng = SeededRng::new(seed, 1);
-    fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| Happening::Fault(Fault::draw(rng)));
+    fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| StepKind::Fault(Fault::draw(rng)));
     for client in 0..FIX_CLIENTS {
         let mut rng = SeededRng::new(seed, 200 + client as u64);
-        let acts = |rng: &mut SeededRng| Happening::FixClient { client, draw: rng.next_u64() };
+        let acts = |rng: &mut SeededRng| StepKind::FixClient { client, draw: rng.next_u64() };
         fill(&mut steps, &mut rng, ACTION_EVERY, length, acts);
         let fails = |rng: &mut SeededRng| {
-            Happening::Fault(Fault::FixLink {
+            StepKind::Fault(Fault::FixLink {
                 client,
                 fault: ConnectionFault::draw_fix(rng),
                 seconds: rng.between(1, 30),
@@ -142,10 +142,10 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
         fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
     }
     draw_stomp(seed, length, &mut steps);
-    let acts = |rng: &mut SeededRng| Happening::Strategy { draw: rng.next_u64() };
+    let acts = |rng: &mut SeededRng| StepKind::Strategy { draw: rng.next_u64() };
     fill(&mut steps, &mut SeededRng::new(seed, 700), STRATEGY_ACTION_EVERY, length, acts);
     let damages = |rng: &mut SeededRng| {
-        Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
+        StepKind::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
     };
     let every = BAD_ROW_EVERY.max(length / BAD_ROWS_OF_LONG_RUNS);
     fill(&mut steps, &mut SeededRng::new(seed, 800), every, length, damages);
@@ -168,15 +168,14 @@ fn draw_days_off(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).has_days_off {
         let mut rng = SeededRng::new(seed, 913);
         let at = rng.between(length / 4, length / 2).max(QUIET_START);
-        steps
-            .push(Step { at, what: Happening::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
+        steps.push(Step { at, what: StepKind::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
     }
 }
 
 /// Some upgrades are interrupted: the power goes while the folder is opened for the first time.
 fn draw_upgrade(seed: u64, steps: &mut Vec<Step>) {
     let power_cut = SeedTraits::of_seed(seed).upgrade.and_then(|upgrade| upgrade.power_cut);
-    steps.extend(power_cut.map(|operation| Step { at: 0, what: Happening::Fault(Fault::PowerCut { operation }) }));
+    steps.extend(power_cut.map(|operation| Step { at: 0, what: StepKind::Fault(Fault::PowerCut { operation }) }));
 }
 
 /// Replaces of which one half fails, where a venue cancels and places anew.
@@ -185,7 +184,7 @@ fn draw_halves(seed: u64, length: i64, steps: &mut Vec<Step>) {
     let halves = [VenueLineFault::HalfCanceled, VenueLineFault::HalfPlaced, VenueLineFault::HalfNothing];
     let fails = |rng: &mut SeededRng| {
         let (fault, seconds) = (*rng.pick(&halves).unwrap_or(&halves[0]), rng.between(5, 30));
-        Happening::Fault(Fault::Venue { venue, fault, seconds })
+        StepKind::Fault(Fault::Venue { venue, fault, seconds })
     };
     fill(steps, &mut SeededRng::new(seed, 940), HALF_EVERY, length, fails);
 }
@@ -195,7 +194,7 @@ fn draw_ledger_cuts(seed: u64, length: i64, steps: &mut Vec<Step>) {
         return;
     }
     let cuts = |rng: &mut SeededRng| {
-        Happening::Fault(if rng.one_in(3) {
+        StepKind::Fault(if rng.one_in(3) {
             Fault::PowerCutAtName { file: NewFile::Ledger, operation: operation(rng, 4) }
         } else {
             Fault::PowerCutAtLedger { operation: operation(rng, 3) }
@@ -206,14 +205,14 @@ fn draw_ledger_cuts(seed: u64, length: i64, steps: &mut Vec<Step>) {
 
 fn draw_http_reads(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).http_trader.is_some() {
-        let reads = |rng: &mut SeededRng| Happening::HttpRead { draw: rng.next_u64() };
+        let reads = |rng: &mut SeededRng| StepKind::HttpRead { draw: rng.next_u64() };
         fill(steps, &mut SeededRng::new(seed, 943), HTTP_READ_EVERY, length, reads);
     }
 }
 
 fn draw_revisions(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).has_revisions {
-        let revises = |rng: &mut SeededRng| Happening::Fault(Fault::draw_revision(rng));
+        let revises = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_revision(rng));
         fill(steps, &mut SeededRng::new(seed, 945), REVISION_EVERY, length, revises);
     }
 }
@@ -221,14 +220,14 @@ fn draw_revisions(seed: u64, length: i64, steps: &mut Vec<Step>) {
 /// Requests that never arrive, and such that arrive late, while the line is up.
 fn draw_late_requests(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).has_late_requests {
-        let fails = |rng: &mut SeededRng| Happening::Fault(Fault::draw_late_requests(rng));
+        let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_late_requests(rng));
         fill(steps, &mut SeededRng::new(seed, 971), LATE_REQUESTS_EVERY, length, fails);
     }
 }
 
 fn draw_drift(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).has_drift {
-        let drifts = |rng: &mut SeededRng| Happening::Fault(Fault::draw_drift(rng));
+        let drifts = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_drift(rng));
         fill(steps, &mut SeededRng::new(seed, 985), DRIFT_EVERY, length, drifts);
     }
 }
@@ -237,12 +236,12 @@ fn draw_drift(seed: u64, length: i64, steps: &mut Vec<Step>) {
 fn draw_lab_faults(seed: u64, length: i64, steps: &mut Vec<Step>) {
     let traits = SeedTraits::of_seed(seed);
     let Some(lab) = traits.lab_venue else { return };
-    steps.retain(|step| !matches!(step.what, Happening::Fault(Fault::Venue { venue, .. }) if venue == lab));
-    let fails = |rng: &mut SeededRng| Happening::Fault(Fault::draw_lab(rng));
+    steps.retain(|step| !matches!(step.what, StepKind::Fault(Fault::Venue { venue, .. }) if venue == lab));
+    let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_lab(rng));
     fill(steps, &mut SeededRng::new(seed, 982), LAB_FAULT_EVERY, length, fails);
     if traits.has_number_resets {
         let reset = Fault::Lab { fault: LabFault::NumbersReset, seconds: 1 };
-        fill(steps, &mut SeededRng::new(seed, 983), LAB_RESET_EVERY, length, |_| Happening::Fault(reset));
+        fill(steps, &mut SeededRng::new(seed, 983), LAB_RESET_EVERY, length, |_| StepKind::Fault(reset));
     }
 }
 
@@ -252,10 +251,10 @@ fn draw_users(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if !rng.one_in(USERS_ONE_IN) {
         return;
     }
-    let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
+    let acts = |rng: &mut SeededRng| StepKind::Administrator { draw: rng.next_u64() };
     fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
     for client in 0..USER_CLIENTS {
-        let acts = |rng: &mut SeededRng| Happening::UserClient { client, draw: rng.next_u64() };
+        let acts = |rng: &mut SeededRng| StepKind::UserClient { client, draw: rng.next_u64() };
         fill(steps, &mut SeededRng::new(seed, 951 + client as u64), USER_ACTION_EVERY, length, acts);
     }
 }
@@ -263,16 +262,16 @@ fn draw_users(seed: u64, length: i64, steps: &mut Vec<Step>) {
 fn draw_stomp(seed: u64, length: i64, steps: &mut Vec<Step>) {
     for client in 0..STOMP_CLIENTS {
         let mut rng = SeededRng::new(seed, 400 + client as u64);
-        let acts = |rng: &mut SeededRng| Happening::StompClient { client, draw: rng.next_u64() };
+        let acts = |rng: &mut SeededRng| StepKind::StompClient { client, draw: rng.next_u64() };
         fill(steps, &mut rng, STOMP_ACTION_EVERY, length, acts);
         let mut rng = SeededRng::new(seed, 500 + client as u64);
         let fails = |rng: &mut SeededRng| {
             let (fault, seconds) = (ConnectionFault::draw_stomp(rng), rng.between(1, 30));
-            Happening::Fault(Fault::StompLink { client, fault, seconds })
+            StepKind::Fault(Fault::StompLink { client, fault, seconds })
         };
         fill(steps, &mut rng, STOMP_FAULT_EVERY, length, fails);
     }
-    let hangs = |rng: &mut SeededRng| Happening::Fault(Fault::StompPortHangs { seconds: rng.between(1, 20) });
+    let hangs = |rng: &mut SeededRng| StepKind::Fault(Fault::StompPortHangs { seconds: rng.between(1, 20) });
     fill(steps, &mut SeededRng::new(seed, 600), STOMP_HANG_EVERY, length, hangs);
 }
 
@@ -281,7 +280,7 @@ fn fill(
     rng: &mut SeededRng,
     every: i64,
     length: i64,
-    draw: impl Fn(&mut SeededRng) -> Happening,
+    draw: impl Fn(&mut SeededRng) -> StepKind,
 ) {
     let mut at = QUIET_START;
     loop {

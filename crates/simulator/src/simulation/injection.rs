@@ -6,41 +6,41 @@ use super::SimulatedRun;
 use crate::faulty_lines::VenueLine;
 use crate::invariants::broken_invariant::InvariantResult;
 use crate::market::seed_traits::VENUE_COUNT;
-use crate::schedule::{DAY, Fault, Happening, SECOND, VenueLineFault};
+use crate::schedule::{DAY, Fault, SECOND, StepKind, VenueLineFault};
 
 impl SimulatedRun {
-    pub(super) fn carry_out(&mut self, what: &Happening) -> InvariantResult {
+    pub(super) fn execute(&mut self, what: &StepKind) -> InvariantResult {
         match what {
-            Happening::Client { client, draw } => {
+            StepKind::Client { client, draw } => {
                 let (intent, envelope) = self.clients[*client].decide(*draw);
                 self.send(*client, intent, envelope);
                 Ok(())
             }
-            Happening::FixClient { client, draw } => {
+            StepKind::FixClient { client, draw } => {
                 self.act_over_fix(*client, *draw);
                 Ok(())
             }
-            Happening::StompClient { client, draw } => {
+            StepKind::StompClient { client, draw } => {
                 self.act_over_stomp(*client, *draw);
                 Ok(())
             }
-            Happening::Strategy { draw } => {
+            StepKind::Strategy { draw } => {
                 self.machine.strategy.draw(*draw);
                 Ok(())
             }
-            Happening::Administrator { draw } => {
+            StepKind::Administrator { draw } => {
                 self.administer_users(*draw);
                 Ok(())
             }
-            Happening::UserClient { client, draw } => {
+            StepKind::UserClient { client, draw } => {
                 self.act_as_user(*client, *draw);
                 Ok(())
             }
-            Happening::HttpRead { draw } => {
+            StepKind::HttpRead { draw } => {
                 self.read_over_http(*draw);
                 Ok(())
             }
-            Happening::Fault(fault) => {
+            StepKind::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault}"));
                 self.coverage.fault(fault.kind());
                 self.inject(*fault)

@@ -26,6 +26,7 @@ use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::ledgers::order_at_venue;
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::lab_venue::LabMachine;
@@ -35,6 +36,7 @@ use crate::platform::{Machine, MachinePlan, Platform};
 use crate::request_log::RequestOutcome;
 use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
+use crate::submissions::Submissions;
 use crate::trace::Trace;
 use crate::users::UserTraffic;
 use domain::{Event, Instruction, SeededRng};
@@ -67,7 +69,7 @@ pub struct RunReport {
     pub violation: Option<BrokenInvariant>,
     pub last_lines: Vec<String>,
     /// What each step of the schedule did, up to the end of the run.
-    pub deeds: Vec<String>,
+    pub actions: Vec<String>,
     pub coverage: Coverage,
     /// Simulated nanoseconds.
     pub simulated: i64,
@@ -84,8 +86,8 @@ pub fn run(plan: &Plan) -> io::Result<RunReport> {
     }
     let simulated = simulation.machine.clock.steady();
     let SimulatedRun { trace, coverage, .. } = simulation;
-    let (hash, last_lines, deeds) = (trace.hash(), trace.last_lines(), trace.deeds());
-    Ok(RunReport { hash, violation, last_lines, deeds, coverage, simulated })
+    let (hash, last_lines, actions) = (trace.hash(), trace.last_lines(), trace.actions());
+    Ok(RunReport { hash, violation, last_lines, actions, coverage, simulated })
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -140,6 +142,7 @@ struct SimulatedRun {
     /// The bit that flipped and is not found or restored yet.
     flipped: Option<FlippedBit>,
     pace: Pace,
+    submissions: Submissions,
     /// The last input before the last orders are cancelled.
     rested: u64,
     /// The journal as far as it was read at the last start, and what of it was checked.
@@ -188,11 +191,12 @@ impl SimulatedRun {
                 (machine.traits.lab_venue, seed),
                 market,
                 (folder, &machine.clock),
-                &machine.switchboard,
+                &machine.lab_listener,
             )?,
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),
+            submissions: Submissions::default(),
             rested: 0,
             books: None,
             machine,
@@ -204,7 +208,7 @@ impl SimulatedRun {
         for step in steps {
             self.run_until(step.at)?;
             let lines_before = self.trace.lines();
-            let done = self.carry_out(&step.what);
+            let done = self.execute(&step.what);
             self.trace.end_step(lines_before, step);
             done?;
         }
@@ -399,8 +403,13 @@ impl SimulatedRun {
     fn step_venue(&mut self) -> InvariantResult {
         self.venue_at = NEVER;
         let now = self.now();
-        let (Some(platform), pace) = (&mut self.platform, &mut self.pace) else { return Ok(()) };
-        let mut count = |instruction: &Instruction| pace.on_instruction(now, instruction);
+        let Some(platform) = &mut self.platform else { return Ok(()) };
+        let (pace, submissions, durable) = (&mut self.pace, &mut self.submissions, platform.durable());
+        let (machine, lab) = (&self.machine, self.lab.as_ref());
+        let mut count = |instruction: &Instruction| {
+            pace.on_instruction(now, instruction);
+            submissions.on_instruction(durable, instruction, |order| order_at_venue(machine, lab, order));
+        };
         let due = platform.step_venues(&mut count).map_err(|reason| broken("the adapter stopped", reason))?;
         self.pace.no_storm()?;
         self.venue_at = self.now() + due.clamp(MICRO, VENUE_SLEEP_MAX);

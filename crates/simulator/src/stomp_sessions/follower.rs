@@ -7,6 +7,8 @@ use crate::invariants::broken_invariant::{InvariantResult, ensure};
 
 /// Mostly no more than so many messages are wanted again.
 const ASKED_AGAIN_MAX: usize = 30;
+/// Sometimes so many, also in a long run: with more the time of a run would grow with the square of its length.
+const REWIND_MAX: usize = 2_000;
 
 pub(crate) struct Follower {
     /// The first segments of its topics.
@@ -38,7 +40,7 @@ impl Follower {
 
     /// Wants to have again what it had; where a sequence is behind it as a whole, by its bare number, sometimes.
     pub(crate) fn go_back(&mut self, rng: &mut SeededRng) -> String {
-        let most = if rng.one_in(8) { self.next } else { self.next.min(ASKED_AGAIN_MAX) };
+        let most = self.next.min(if rng.one_in(8) { REWIND_MAX } else { ASKED_AGAIN_MAX });
         self.next -= usize::try_from(rng.below(most as u64 + 1)).unwrap_or(0);
         let ends = self.next.checked_sub(1).and_then(|last| self.received.get(last)).map(|last| last.place.0);
         let begins = self.received.get(self.next).map(|next| next.place.0);

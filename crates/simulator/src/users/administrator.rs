@@ -44,6 +44,16 @@ enum ChangeOutcome {
     Unknown,
 }
 
+impl ChangeOutcome {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Confirmed(_) => 0,
+            Self::Unknown => 1,
+            Self::Refused => 2,
+        }
+    }
+}
+
 impl Administrator {
     /// Records up to there are of an earlier release.
     pub(super) fn begin_behind(sequence: u64) -> Self {
@@ -163,8 +173,8 @@ impl Administrator {
         })?;
         let is_open = |request: &&mut AdminRequest| request.journalled.is_none();
         let mut open: Vec<_> = self.log.iter_mut().filter(is_open).collect();
-        // Of two equal ones the journal has the one that was confirmed.
-        open.sort_by_key(|request| !matches!(request.outcome, ChangeOutcome::Confirmed(_)));
+        // Of equal ones the journal has the one that was confirmed, and one that was refused only where there is no other.
+        open.sort_by_key(|request| request.outcome.rank());
         if let Some(request) = open.into_iter().find(|request| is_same(&request.change, change)) {
             request.journalled = Some(sequence);
             return Ok(());
@@ -238,5 +248,47 @@ fn is_same(asked: &UserChange, done: &AdminChange) -> bool {
         (UserChange::RevokeToken { name }, AdminChange::RemoveToken(revoked)) => &**revoked == *name,
         (UserChange::SaveSettings { document }, AdminChange::PutSettings(saved)) => &*saved.document == document,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::admin::AuditRecord;
+
+    use super::*;
+
+    fn revocation(outcome: ChangeOutcome) -> AdminRequest {
+        let change = UserChange::RevokeToken { name: TOKENS[1] };
+        AdminRequest { change, sent_at: Timestamp(0), outcome, must_refuse: None, journalled: None }
+    }
+
+    /// A revocation as the journal has it, with its row of the audit.
+    fn revoked() -> AdminRecord {
+        let row = AuditRecord {
+            id: 1,
+            at: Timestamp(0),
+            user: Some(ROOT.into()),
+            channel: "HTTP".into(),
+            peer: None,
+            action: "token".into(),
+            outcome: DONE.into(),
+            detail: "".into(),
+            times: 1,
+            last_at: Timestamp(0),
+        };
+        AdminRecord { changes: vec![AdminChange::RemoveToken(TOKENS[1].into()), AdminChange::Audit(row)] }
+    }
+
+    #[test]
+    fn of_equal_requests_the_journal_has_the_one_without_an_answer_and_not_the_one_that_was_refused() {
+        let log = vec![revocation(ChangeOutcome::Refused), revocation(ChangeOutcome::Unknown)];
+        let mut administrator = Administrator { log, ..Administrator::default() };
+        let journal = AdminRecords::from([(7, revoked())]);
+        administrator.check(&journal).expect("no promise is broken");
+        assert_eq!(administrator.log.iter().map(|request| request.journalled).collect::<Vec<_>>(), [None, Some(7)]);
+
+        let mut refused = Administrator { log: vec![revocation(ChangeOutcome::Refused)], ..Administrator::default() };
+        let broken = refused.check(&journal).expect_err("it was refused and is done");
+        assert!(broken.to_string().starts_with("refused and done"), "{broken}");
     }
 }

@@ -1,12 +1,12 @@
 //! When the invariants are checked: at every start, at the end of a run, and every few seconds while the platform runs.
 
 use super::SimulatedRun;
+use crate::invariants::Evidence;
 use crate::invariants::books::{JournalBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::ledgers::read_ledgers;
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::venue_books::VenueBooks;
-use crate::invariants::{Evidence, lab_books};
-use crate::lab_venue::LabMachine;
 use crate::platform::Platform;
 use crate::schedule::SECOND;
 
@@ -50,11 +50,7 @@ impl SimulatedRun {
 
     fn read_venues(&self) -> Result<VenueBooks, BrokenInvariant> {
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
-        let mut venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
-        if let Some(lab) = &self.lab {
-            lab_books::read(lab.venue, &lab.ledger(), &self.machine.market, &mut venue).map_err(unreadable)?;
-        }
-        Ok(venue)
+        read_ledgers(&self.machine, self.lab.as_ref()).map_err(unreadable)
     }
 
     fn evidence<'a>(&'a self, books: &'a JournalBooks, venue: &'a VenueBooks) -> Evidence<'a> {
@@ -66,7 +62,8 @@ impl SimulatedRun {
             read_model: &self.machine.read_model,
             market: &self.machine.market,
             earlier: self.machine.earlier.as_deref(),
-            lab_faults: self.lab.as_ref().map_or_else(Default::default, LabMachine::struck),
+            lab: self.lab.as_ref(),
+            submissions: &self.submissions,
             end: books.recovered.last_sequence,
         }
     }
@@ -114,6 +111,7 @@ impl SimulatedRun {
         self.coverage.users(self.users.counts(), self.users.refusals());
         self.coverage.http_reads(self.http_reads.counts);
         self.coverage.pace(&self.pace.peaks);
+        self.coverage.sent_again(self.submissions.repeated.len());
         self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
     }
 }
