@@ -66,6 +66,10 @@ pub struct AdapterHost {
 enum HostSession {
     /// The engine has not sent LOGON yet.
     NotGreeted,
+    /// Requests of the leader before may still arrive, until about then by the clock of reports. The age of the lease decides.
+    AwaitsPredecessor {
+        until: Timestamp,
+    },
     Disconnected {
         why: Text,
         failures: u32,
@@ -117,6 +121,8 @@ impl AdapterHost {
     pub fn step(&mut self, at: Timestamp) -> Result<(), InboxError> {
         match self.session {
             HostSession::LoggedOn => self.deliver(at),
+            // A clock that was set back would otherwise make the wait longer.
+            HostSession::AwaitsPredecessor { .. } => self.log_on(at),
             HostSession::Disconnected { retry_at, .. } if at >= retry_at => self.log_on(at),
             HostSession::NotGreeted | HostSession::Disconnected { .. } => Ok(()),
         }
@@ -127,7 +133,9 @@ impl AdapterHost {
         match self.session {
             HostSession::LoggedOn => self.adapter.next_due(),
             HostSession::NotGreeted => None,
-            HostSession::Disconnected { retry_at, .. } => Some(retry_at),
+            HostSession::AwaitsPredecessor { until: due } | HostSession::Disconnected { retry_at: due, .. } => {
+                Some(due)
+            }
         }
     }
 
@@ -144,6 +152,9 @@ impl AdapterHost {
             HostSession::LoggedOn if trades(instruction) && !self.has_lease() => SendOutcome::NotSent(NO_LEASE.into()),
             HostSession::LoggedOn => self.send(at, instruction),
             HostSession::NotGreeted => SendOutcome::NotSent("not logged on yet".into()),
+            HostSession::AwaitsPredecessor { .. } => {
+                SendOutcome::NotSent(format!("not logged on: {PREDECESSOR}").into())
+            }
             HostSession::Disconnected { why, .. } => SendOutcome::NotSent(format!("not logged on: {why}").into()),
         };
         self.engine.fence.record(at, instruction, &sending);
@@ -188,8 +199,8 @@ impl AdapterHost {
             self.schedule_retry(at, &SessionLost(NO_LEASE.into()));
             return Ok(());
         }
-        if let Some(retry_at) = self.predecessor_until(at) {
-            self.session = HostSession::Disconnected { why: PREDECESSOR.into(), failures: 0, retry_at };
+        if let Some(until) = self.predecessor_until(at) {
+            self.session = HostSession::AwaitsPredecessor { until };
             return Ok(());
         }
         if let Err(broken) = self.adapter.connect(at) {
@@ -213,7 +224,9 @@ impl AdapterHost {
         self.deliver(at)?;
         match self.session {
             HostSession::LoggedOn => self.engine.send_report(ReportKind::Session(SessionState::Subscribed)),
-            HostSession::NotGreeted | HostSession::Disconnected { .. } => Ok(()),
+            HostSession::NotGreeted | HostSession::AwaitsPredecessor { .. } | HostSession::Disconnected { .. } => {
+                Ok(())
+            }
         }
     }
 
@@ -300,7 +313,7 @@ impl AdapterHost {
 
     fn schedule_retry(&mut self, at: Timestamp, broken: &SessionLost) {
         let failures = match self.session {
-            HostSession::NotGreeted | HostSession::LoggedOn => 0,
+            HostSession::NotGreeted | HostSession::AwaitsPredecessor { .. } | HostSession::LoggedOn => 0,
             HostSession::Disconnected { failures, .. } => failures,
         };
         let millis = self.backoff.pause_millis(failures);

@@ -132,6 +132,8 @@ impl Acceptor {
         let admission = Arc::new(self.admission);
         loop {
             let (socket, caller) = tokio::select! {
+                // After the stop no connection of the backlog is accepted any more.
+                biased;
                 _ = shutdown.wait_for(|stop| *stop) => return,
                 accepted = net::accept(&self.listener) => accepted,
             };

@@ -5,6 +5,8 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::http::HttpClient;
 use crate::ports::reserve_ports;
 use crate::wait::wait_for;
@@ -82,6 +84,21 @@ impl NatsServers {
         self.servers[number].process = Some(spawn(&self.folder, number));
     }
 
+    /// The last entry that a server itself has of a stream, by its monitoring; none while it does not have the stream.
+    pub fn last_entry(&self, number: usize, stream: &str) -> Option<u64> {
+        let body = monitor(self.servers[number].monitor_port, "/jsz?accounts=true&streams=true")?;
+        let page: Value = serde_json::from_str(&body).ok()?;
+        let streams =
+            page["account_details"].as_array()?.iter().filter_map(|account| account["stream_detail"].as_array());
+        let found = streams.flatten().find(|held| held["name"] == stream)?;
+        found["state"]["last_seq"].as_u64()
+    }
+
+    /// Whether a server says that everything that it holds is up to date.
+    pub fn is_up_to_date(&self, number: usize) -> bool {
+        monitor(self.servers[number].monitor_port, "/healthz").is_some()
+    }
+
     /// The process of one that runs.
     ///
     /// # Panics
@@ -139,8 +156,7 @@ impl NatsServer {
 
     /// What its monitoring says there.
     pub fn monitor(&self, path: &str) -> Option<String> {
-        let answer = HttpClient::new((Ipv4Addr::LOCALHOST, self.monitor_port).into()).get(path).ok()?;
-        (answer.status == 200).then_some(answer.body)
+        monitor(self.monitor_port, path)
     }
 }
 
@@ -149,6 +165,12 @@ impl Drop for NatsServer {
         crate::server::send_signal(self.process.id(), "TERM");
         let _ = self.process.wait();
     }
+}
+
+/// What the monitoring of a server says there; none where it fails.
+fn monitor(port: u16, path: &str) -> Option<String> {
+    let answer = HttpClient::new((Ipv4Addr::LOCALHOST, port).into()).get(path).ok()?;
+    (answer.status == 200).then_some(answer.body)
 }
 
 fn spawn(folder: &Path, number: usize) -> Child {

@@ -57,7 +57,7 @@ impl BinanceAdapter {
         while self.inquiries.len() < INQUIRIES_MAX
             && let Some((_, (as_of, order))) = self.queued_inquiries.pop_first()
         {
-            // One that cannot be asked about any more keeps nobody else waiting; the engine makes it again.
+            // One that cannot be asked about any more does not keep the others waiting; the engine makes it again.
             let Some(symbol) = self.symbols.symbol_of(order.security) else { continue };
             if self.start_inquiry(at, as_of, &order, &symbol).is_err() {
                 self.queued_inquiries.insert(order.id, (as_of, order));

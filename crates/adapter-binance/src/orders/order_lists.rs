@@ -41,7 +41,7 @@ pub enum ListAccess {
     Here(Arc<OrderList>),
     /// It is answered with others.
     Waits,
-    /// Nobody has asked for it.
+    /// It was not asked for yet.
     Wanted,
 }
 

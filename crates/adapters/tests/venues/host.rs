@@ -386,7 +386,32 @@ fn a_clock_that_is_set_forward_does_not_let_a_new_leader_log_on_earlier() {
 }
 
 #[test]
-fn whoever_waits_for_a_venue_learns_that_it_was_asked_in_vain() {
+fn a_clock_that_is_set_back_does_not_let_a_new_leader_wait_for_longer() {
+    let (mut stage, led) = new_leader();
+    stage.host.step(START).unwrap();
+    // The thread of an adapter lets its time stand still until the clock has caught up.
+    led.store(5_999, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(1))));
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+#[test]
+fn a_new_leader_that_loses_its_lease_while_it_waits_does_not_log_on() {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let (mut stage, is_held) = with_lease(HostFixture::of(puppet));
+    stage.take(Instruction::LogOn);
+    stage.host.step(START).unwrap();
+    is_held.store(false, Ordering::Relaxed);
+    stage.host.step(after_millis(3_000)).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(3_100))));
+}
+
+#[test]
+fn a_log_on_that_fails_sets_the_flag_of_the_start_that_waits_for_it() {
     let (stage, led) = new_leader();
     let has_failed = Arc::new(AtomicBool::new(false));
     let mut host = stage.host.with_failure_flag(has_failed.clone());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -36,12 +37,13 @@ fn nats_servers_read_their_files_and_ask_for_the_password() {
     }
 }
 
-/// By the YAML parser of the Python that `make test` installs.
+/// By PyYAML, in the Python of `make setup`.
 fn compose() -> Value {
-    let python = std::env::var("EXAMPLES_PYTHON").expect("EXAMPLES_PYTHON names a Python");
+    let python = std::env::var("EXAMPLES_PYTHON").expect("EXAMPLES_PYTHON names a Python with PyYAML: run make setup");
     let read = "import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)";
     let read = output(Command::new(python).args(["-c", read]).arg(example("compose.yml")));
-    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let problem = String::from_utf8_lossy(&read.stderr);
+    assert!(read.status.success(), "compose.yml can't be read; PyYAML is needed (make setup): {problem}");
     serde_json::from_slice(&read.stdout).unwrap()
 }
 
@@ -116,12 +118,18 @@ fn members_read_their_files_which_differ_in_the_name_alone() {
     }
 }
 
+/// On the process's own standard error, which the test harness does not capture.
+fn skipped(reason: &str) {
+    writeln!(std::io::stderr(), "SKIPPED: {reason}").expect("standard error is open");
+}
+
 #[test]
 fn systemd_takes_the_unit_of_a_member() {
     let folder = tempfile::tempdir().unwrap();
     let places = BTreeMap::from([("/usr/local/bin/rialto", binary::rialto().display().to_string())]);
     let unit = copied(folder.path(), "rialto-member.service", &places);
-    // A machine without systemd cannot tell.
-    let Ok(verified) = Command::new("systemd-analyze").args(["verify", &unit]).output() else { return };
+    let Ok(verified) = Command::new("systemd-analyze").args(["verify", &unit]).output() else {
+        return skipped("systemd-analyze is not installed, so rialto-member.service was not verified");
+    };
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }

@@ -61,7 +61,7 @@ fn launcher(cluster: &TestCluster, member: &str) -> ServerLauncher {
 
 /// Ids of the strategy's open orders.
 fn quotes(client: &mut HttpClient) -> Vec<String> {
-    // A strategy that nobody has heard of yet has none.
+    // A strategy that the server does not know yet has none.
     let answer = client.get("/rest/execution/order?strategy=MAKER").unwrap();
     let orders: Value = serde_json::from_str(&answer.body).unwrap();
     let id = |order: &Value| order["intId"].as_str().unwrap().to_owned();
@@ -99,7 +99,7 @@ fn a_strategy_process_goes_on_with_the_member_that_takes_over() {
     // Those of the run before are cancelled at its start, and new ones are placed.
     wait_for("its orders at the new leader", || are_new(&quotes(&mut client), &before).then_some(()));
     assert_eq!(phase(&mut client), "RUN");
-    // It hears of an end that somebody else has made, and quotes again: events and commands pass.
+    // It hears that a person has cancelled its order, and quotes again: events and commands pass.
     let cancelled = quotes(&mut client).remove(0);
     assert_eq!(client.delete(&format!("/rest/execution/order/{cancelled}")).unwrap().status, 200);
     wait_for("a new quote", || {

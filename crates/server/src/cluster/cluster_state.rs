@@ -195,7 +195,7 @@ impl ClusterState {
         known.lead = Some(OwnLead { beginning, silent_since });
     }
 
-    /// The interfaces of the leader are open.
+    /// The interfaces of the leader are open. Its venues may not be there yet: an order for one of those is refused, and not acknowledged.
     pub(crate) fn begin_serving(&self) {
         if let Some(OwnLead { beginning, silent_since }) = &mut self.known().lead {
             beginning.open_after = Some(silent_since.elapsed());
@@ -212,7 +212,7 @@ impl ClusterState {
         let is_open = self.own_lead().is_some_and(|lead| lead.open_after.is_some());
         match (is_well, is_open) {
             (false, _) => Some(detail),
-            (true, false) => Some("it begins to lead, and asks its venues for orders in doubt".to_owned()),
+            (true, false) => Some("it begins to lead, and its interfaces are not open yet".to_owned()),
             (true, true) => None,
         }
     }

@@ -24,6 +24,8 @@ pub(crate) mod venues;
 pub mod strategies;
 /// The ports: HTTP, publish-subscribe, FIX.
 pub(crate) mod servers;
+/// A server whose interfaces are open, until its end.
+mod open_server;
 /// Reference data while the server runs.
 mod reference_import;
 /// Metrics of the program.
@@ -39,9 +41,6 @@ use domain::OrderMode;
 use fix_gateway::FixOperations;
 use replication_nats::MemberRequests;
 use runtime::LiveExit;
-use runtime::strategies::StrategyHost;
-use tokio::task::AbortHandle;
-use tracing::info;
 use web::WebServices;
 
 use crate::cluster::cluster_file::ClusterConfig;
@@ -51,28 +50,26 @@ use crate::cluster::price_feed::{self, PriceRoute, PriceThread};
 use crate::config::{Config, HistoryStore, JournalTicks};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
-use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
-use crate::ready_line::Endpoints;
 use crate::{open_files, reference};
 use administration::Administration;
 use engine_thread::EngineThread;
 use following::{Followed, FollowerServers};
 use metrics::{MetricSources, ProgramMetrics};
+use open_server::OpenServer;
 use operations::{Health, ServerOperations};
 use past_states::PastQueries;
 use reference_import::ReferenceImporter;
-use servers::broker_server::{BrokerServer, RunningBroker};
+use servers::broker_server::BrokerServer;
 use servers::fix::FixServer;
 use servers::web_server::WebServer;
 use stall::JournalWatch;
-use start_context::{StartContext, certificate, endpoints, print_ready_line};
+use start_context::{StartContext, certificate, endpoints};
 use startup::recovered_core::Core;
 use startup::{demo_history, startup_commands};
 use strategies::StrategyControls;
-use venues::RunningVenues;
-use venues::adapter_sessions::{AdapterSessions, FIX_CLIENTS_WAIT_MAX, VENUES_WAIT_MAX};
+use venues::adapter_sessions::AdapterSessions;
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
@@ -157,7 +154,7 @@ fn serve_core(
     let begin = (data_dir.instance.number(), is_first_start);
     let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
 
-    let mut fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
+    let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
     let Bus { inbox, catalogue, .. } = engine.bus.clone();
     let admin = ServerOperations {
         parameters: config.parameters(),
@@ -181,47 +178,8 @@ fn serve_core(
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https], forwarded_events);
-    let is_over = || !stopped.is_empty() || engine.has_ended();
-    wait_for_venues(&adapters, &mut fix, leader.is_some(), is_over);
-    let (mut bridge, mut server_file) = (None, None);
-    if !is_over() {
-        strategies.start_all();
-        bridge = topics.bridge(config, &engine.bus, strategies.handle(), engine.clock.clone());
-        server_file = Some(tell_serving(&data_dir, &endpoints, &web, leader.as_deref())?);
-    }
-    let ended = engine.wait(&stopped);
-    drop(server_file);
-    leader.iter().for_each(|leader| leader.limit_stop());
-    administration
-        .stop_around(ended.is_none(), || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
-}
-
-/// Decision 0059: FIX clients of a new leader wait for its first log-ons, so that an order that they have kept for it is not refused. A
-/// start that is over waits for nothing, and answers no FIX client.
-fn wait_for_venues(adapters: &AdapterSessions, fix: &mut Option<FixServer>, leads: bool, is_over: impl Fn() -> bool) {
-    if let Some(fix) = fix {
-        if leads {
-            adapters.wait_for_log_ons(FIX_CLIENTS_WAIT_MAX.saturating_sub(fix.opened.elapsed()), &is_over);
-        }
-        if is_over() {
-            return;
-        }
-        fix.begin();
-    }
-    adapters.wait_for_venues(VENUES_WAIT_MAX, is_over);
-}
-
-fn tell_serving(
-    data_dir: &DataDir,
-    endpoints: &Endpoints,
-    web: &WebServer,
-    leader: Option<&ClusterState>,
-) -> Result<ServerFile, ExitFailure> {
-    let server_file = ServerFile::write(data_dir.lock.folder(), endpoints)?;
-    print_ready_line(endpoints)?;
-    info!("serving on {web}");
-    leader.into_iter().for_each(ClusterState::begin_serving);
-    Ok(server_file)
+    let open = OpenServer { web, topics, fix, venues, strategies, administration, adapters, engine, leader };
+    open.run(config, &data_dir, &endpoints, &stopped)
 }
 
 /// Gives what the kill switch stops FIX clients by, once that is known.
@@ -325,37 +283,5 @@ pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> 
     match engine.stop() {
         LiveExit::Stopped(_) => Ok(count),
         LiveExit::JournalFailed(error) => Err(ExitFailure::new(Exit::Failed, error)),
-    }
-}
-
-/// First nobody new comes in, then strategies take their leave, then the venues are left, then the engine writes its last word.
-fn stop_in_order(
-    fix: Option<FixServer>,
-    (topics, bridge): (RunningBroker, Option<AbortHandle>),
-    web: WebServer,
-    strategies: StrategyHost,
-    venues: RunningVenues,
-    engine: EngineThread,
-    ended: Option<LiveExit>,
-) -> Result<(), ExitFailure> {
-    info!("stopping");
-    // An engine that failed answers nobody, so there is nothing to finish.
-    if ended.is_none() {
-        fix.into_iter().for_each(FixServer::close);
-        web.close();
-    }
-    // Strategies in processes of their own hear of it over the broker.
-    strategies.close();
-    if ended.is_none() {
-        topics.close(bridge);
-    }
-    venues.stop();
-    match ended.unwrap_or_else(|| engine.stop()) {
-        LiveExit::Stopped(digest) => {
-            let digest = digest.as_deref().unwrap_or("not known, because the journal is older than it");
-            info!(digest, "stopped in order");
-            Ok(())
-        }
-        LiveExit::JournalFailed(error) => Err(ExitFailure::new(Exit::Failed, format!("the journal failed: {error}"))),
     }
 }

@@ -96,6 +96,8 @@ impl BinanceAdapter {
         let was_up = connection == session.api.connection && session.api.is_up;
         // First of all: what is given up here may send what has waited behind it, and that must not go where nothing is read.
         session.api.is_up &= !was_up;
+        // Before the inquiries that have waited: they go over REST too, and may use up the share of the rate limit.
+        let is_way_left = !was_up || self.probe_rest(at, reason);
         self.give_up_requests(at, connection, reason);
         let Some(session) = &mut self.session else { return };
         if session.api.retiring.take_if(|before| before.number == connection).is_some() {
@@ -109,11 +111,16 @@ impl BinanceAdapter {
         self.tracker.on_session_end();
         let reason = Text::from(reason);
         self.outbox.report(ReportKind::Line { line: LineKind::Private, up: false, reason: Some(reason.clone()) });
-        let way = (RequestLane::Inquiry, RequestWay::Rest);
-        if self.send(at, way, RequestPurpose::RestProbe(reason.clone()), BinanceRequest::time()).is_err() {
+        if !is_way_left {
             self.lose(reason);
         }
         self.renew_api(at);
+    }
+
+    /// Asks over REST, to learn whether it works. Returns whether that was sent.
+    fn probe_rest(&mut self, at: Timestamp, reason: &str) -> bool {
+        let way = (RequestLane::Inquiry, RequestWay::Rest);
+        self.send(at, way, RequestPurpose::RestProbe(reason.into()), BinanceRequest::time()).is_ok()
     }
 
     /// What the venue sends no more on this connection. On one that was replaced that is its end, which was wanted: only what

@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use adapter_kit::RequestLane;
+use adapter_kit::connection::RequestFailure;
 use adapter_kit::venue_clock::ClockSample;
 use adapters::SendOutcome;
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
@@ -17,8 +19,9 @@ use crate::BinanceSpotType;
 use crate::adapter::api_connection::ApiLine;
 use crate::adapter::prices::price_connection::PriceLine;
 use crate::adapter::state::{BinanceAdapter, BinanceSession};
-use crate::adapter::waiting::DueTimes;
+use crate::adapter::waiting::{DueTimes, RequestPurpose, UnansweredRequest};
 use crate::network::{EventSender, TaggedRequest, WAITING_REQUESTS_MAX};
+use crate::protocol::requests::{BinanceRequest, OrderReference};
 use crate::venue_type::open_adapter;
 
 const AT: Timestamp = Timestamp(1_000_000_000_000_000_000);
@@ -37,7 +40,7 @@ fn reference() -> ReferenceData {
     reference
 }
 
-/// An adapter of a venue where nobody listens.
+/// An adapter of a venue that cannot be reached.
 fn adapter(folder: &Path) -> BinanceAdapter {
     let (key, roots) = (folder.join("key.toml"), folder.join("roots.pem"));
     fs::write(&key, "apiKey = \"key\"\nsecret = \"secret\"\n").unwrap();
@@ -100,4 +103,31 @@ fn inquiries_that_wait_behind_those_of_a_line_that_ended_are_not_sent_by_it() {
     assert!(adapter.queued_inquiries.is_empty(), "it is asked");
     assert!(sent.try_recv().is_err(), "nothing is sent by that line any more");
     assert!(adapter.requests.values().all(|request| request.connection.is_none()));
+}
+
+/// What inquiries may use of the rate limit is used up, but for what one of them costs.
+fn leave_one_inquiry(adapter: &mut BinanceAdapter) {
+    let inquiry = BinanceRequest::order_status("BTCUSDT", &OrderReference::Venue(1));
+    let mut admit = |request: &BinanceRequest| adapter.gate.admit(AT, RequestLane::Inquiry, request).ok();
+    let (last, _) = std::iter::from_fn(|| admit(&inquiry)).last().expect("some are admitted");
+    assert!(std::iter::from_fn(|| admit(&BinanceRequest::time())).count() < 100, "less than an inquiry was left");
+    adapter.gate.on_failure(AT, last, &RequestFailure::NotSent("given back".to_owned()));
+}
+
+#[test]
+fn whether_rest_works_is_asked_before_the_inquiries_that_waited_use_the_rate_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut adapter = adapter(folder.path());
+    let _sent = log_on(&mut adapter);
+    let order = |number| Order { security: samples::stock(7, "BTCUSDT").id, ..samples::order(number) };
+    assert_eq!(adapter.send_inquiry(AT, &order(1)), SendOutcome::Sent);
+    let waiting = order(2);
+    adapter.queued_inquiries.insert(waiting.id, (AT, waiting));
+    leave_one_inquiry(&mut adapter);
+
+    adapter.on_api_ended(AT, 0, "cut");
+    assert_eq!(adapter.outbox.lost, None, "the session goes on over REST");
+    let is_probe = |request: &UnansweredRequest| matches!(request.purpose, RequestPurpose::RestProbe(_));
+    assert!(adapter.requests.values().any(is_probe));
+    assert_eq!(adapter.queued_inquiries.len(), 1, "the inquiry waits for its share");
 }

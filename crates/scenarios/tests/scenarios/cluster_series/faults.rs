@@ -4,10 +4,11 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use scenarios::nats::NatsServers;
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::send_signal;
 
-use super::{MEMBERS, Series};
+use super::{LOG, MEMBERS, Series, wait_long};
 use crate::kill::flow::Random;
 
 /// Milliseconds of a pause or a partition, at the least.
@@ -19,7 +20,7 @@ pub(crate) enum Fault {
     Pause {
         millis: u64,
     },
-    /// Lines of the leader to all NATS servers: nothing passes, and nobody is told.
+    /// Lines of the leader to all NATS servers: nothing passes, and neither end is told.
     HoldLeader {
         millis: u64,
     },
@@ -112,6 +113,13 @@ impl Fault {
             Self::Burn { server } => burn(series, leader, server),
         }
     }
+
+    /// When orders go on: a NATS server that began empty has the log again.
+    pub(crate) fn wait_for_recovery(self, series: &Series) {
+        if let Self::Burn { server } = self {
+            wait_caught_up(&series.cluster.nats, server);
+        }
+    }
 }
 
 fn burn(series: &mut Series, leader: &str, server: usize) {
@@ -120,6 +128,19 @@ fn burn(series: &mut Series, leader: &str, server: usize) {
     fs::remove_dir_all(series.cluster.data(leader)).expect("it had a folder");
     series.wait_for_leader();
     series.cluster.nats.start_again(server);
+}
+
+fn wait_caught_up(nats: &NatsServers, emptied: usize) {
+    let others = || (0..MEMBERS.len()).filter(|server| *server != emptied);
+    let reached =
+        wait_long("the log of the others", || others().filter_map(|server| nats.last_entry(server, LOG)).max());
+    let mut last = None;
+    let look = || {
+        last = nats.last_entry(emptied, LOG);
+        (last >= Some(reached) && nats.is_up_to_date(emptied)).then_some(())
+    };
+    wait_long(&format!("the emptied NATS server to have the log up to entry {reached}"), look);
+    println!("  the emptied NATS server has the log up to entry {}", last.unwrap_or_default());
 }
 
 fn while_stopped(pid: u32, millis: u64) {

@@ -34,6 +34,8 @@ use fix_load::FixLoad;
 use rest_load::RestLoad;
 
 const MEMBERS: [&str; 3] = ["a", "b", "c"];
+/// The stream of the log, on as many NATS servers.
+const LOG: &str = "rialto";
 /// The venue's own limits are another test's.
 pub(crate) const LAB: [&str; 4] = [
     "limits.ordersPer10Seconds=1000000",
@@ -135,6 +137,7 @@ impl Series {
             wait_for_health(&mut self.client(member), "/health/ready", 200, "");
         }
         self.wait_for_orders(load);
+        fault.wait_for_recovery(self);
     }
 
     fn wait_for_orders(&mut self, load: &RestLoad) {

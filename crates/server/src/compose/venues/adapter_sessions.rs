@@ -13,13 +13,30 @@ use tracing::warn;
 
 /// How long the ready line waits for the venues; the server serves without them too, and says so.
 pub(crate) const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How long FIX clients of a new leader wait for its first log-ons, from when its port is open: QuickFIX gives up a Logon that is
-/// not answered in 10 s.
+/// How long the FIX clients and the strategies of a new leader wait for its first log-ons, from when its FIX port is open: QuickFIX
+/// gives up a Logon that is not answered in 10 s.
 pub(crate) const FIX_CLIENTS_WAIT_MAX: Duration = Duration::from_secs(9);
 /// So often a wait looks whether the start is over.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Session events that may wait; there are few.
 const SESSION_EVENTS_MAX: usize = 1_024;
+
+/// For how long the start of a server waits for its venues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StartWaits {
+    /// Until each venue has answered a log-on, with or without FIX sessions; none where the server leads no cluster.
+    log_ons: Option<Duration>,
+    /// After that, until each venue takes orders.
+    venues: Duration,
+}
+
+impl StartWaits {
+    /// `fix_open` is for how long FIX clients can have called.
+    pub(crate) fn new(leads: bool, fix_open: Option<Duration>) -> Self {
+        let log_ons = leads.then(|| FIX_CLIENTS_WAIT_MAX.saturating_sub(fix_open.unwrap_or_default()));
+        Self { log_ons, venues: VENUES_WAIT_MAX }
+    }
+}
 
 /// The sessions there are. Only those of venues count: a client of the FIX port may come and go as it likes.
 #[derive(Default)]
@@ -86,19 +103,30 @@ impl AdapterSessions {
         sessions.venues.keys().map(change).collect()
     }
 
+    /// Decision 0059: FIX clients and strategies of a new leader wait for its first log-ons, so that an order that they have kept for it is
+    /// not refused. A start that is over waits for nothing, and answers no FIX client.
+    pub(crate) fn wait_at_start(&self, waits: StartWaits, begin_fix: impl FnOnce(), is_over: impl Fn() -> bool) {
+        if let Some(limit) = waits.log_ons {
+            self.wait_for_log_ons(limit, &is_over);
+        }
+        if is_over() {
+            return;
+        }
+        begin_fix();
+        self.wait_for_venues(waits.venues, is_over);
+    }
+
     /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.
-    pub(crate) fn wait_for_venues(&self, limit: Duration, is_over: impl Fn() -> bool) {
+    fn wait_for_venues(&self, limit: Duration, is_over: impl Fn() -> bool) {
         if !self.wait(limit, &is_over, SessionStates::are_subscribed) && !is_over() {
             warn!("not every venue is connected yet: /health/ready tells which");
         }
     }
 
     /// Until every venue takes orders, or a log-on to it has failed.
-    pub(crate) fn wait_for_log_ons(&self, limit: Duration, is_over: impl Fn() -> bool) {
+    fn wait_for_log_ons(&self, limit: Duration, is_over: impl Fn() -> bool) {
         if !self.wait(limit, &is_over, SessionStates::were_asked) && !is_over() {
-            warn!(
-                "a venue has not answered a log-on yet; FIX clients are answered without it: /health/ready tells which"
-            );
+            warn!("a venue has not answered a log-on yet; the server goes on without it: /health/ready tells which");
         }
     }
 
@@ -125,6 +153,8 @@ impl AdapterSessions {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Far longer than a test may take.
@@ -149,11 +179,37 @@ mod tests {
         sessions.wait_for_venues(LONG, || false);
     }
 
+    /// The third look finds that a log-on has failed.
+    fn failing_at_the_third_look(has_failed: &AtomicBool, looks: &Cell<u32>) -> bool {
+        looks.set(looks.get() + 1);
+        has_failed.store(looks.get() >= 3, Ordering::Relaxed);
+        false
+    }
+
+    #[test]
+    fn the_strategies_of_a_leader_without_fix_sessions_wait_for_its_log_ons_too() {
+        assert_eq!(StartWaits::new(true, None).log_ons, Some(FIX_CLIENTS_WAIT_MAX));
+        assert_eq!(StartWaits::new(true, Some(Duration::from_secs(2))).log_ons, Some(Duration::from_secs(7)));
+        assert_eq!(
+            StartWaits::new(false, Some(Duration::ZERO)).log_ons,
+            None,
+            "its first log-on waits for no other leader"
+        );
+        let sessions = AdapterSessions::default();
+        let has_failed = sessions.require(&AdapterName::new("TEST", None));
+        let (looks, begun_with) = (Cell::new(0), Cell::new(None));
+        let waits = StartWaits { log_ons: Some(LONG), venues: Duration::ZERO };
+        let begin_fix = || begun_with.set(Some(has_failed.load(Ordering::Relaxed)));
+        sessions.wait_at_start(waits, begin_fix, || failing_at_the_third_look(&has_failed, &looks));
+        assert_eq!(begun_with.get(), Some(true), "FIX clients are answered, and strategies start, after the log-on");
+    }
+
     #[test]
     fn a_start_that_is_over_waits_for_no_venue() {
         let sessions = AdapterSessions::default();
         drop(sessions.require(&AdapterName::new("TEST", None)));
-        sessions.wait_for_log_ons(LONG, || true);
+        let waits = StartWaits { log_ons: Some(LONG), venues: LONG };
+        sessions.wait_at_start(waits, || panic!("no FIX client is answered"), || true);
         sessions.wait_for_venues(LONG, || true);
     }
 }

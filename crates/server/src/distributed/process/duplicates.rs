@@ -39,6 +39,11 @@ impl PhaseTracker {
         }
     }
 
+    /// The completion message of the newest phase that was completed.
+    pub(crate) fn completed(&self) -> Option<&StrategyRequestBody> {
+        self.completed.as_ref().map(|(_, completion)| completion)
+    }
+
     /// The strategy sends a request, perhaps the completion of a phase.
     pub(crate) fn on_request(&mut self, request: &StrategyRequestBody) {
         if let StrategyRequestBody::Entered { phase, .. } = request {

@@ -1,6 +1,9 @@
 //! Bus client of a strategy process. It reconnects, resumes after the last received event and resends unanswered
 //! commands under the same key; when the server has ended a run, it releases it and starts the next.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +53,8 @@ pub(crate) struct BusClient {
     last_epoch: u64,
     /// The strategy leaves: the server is told after every reconnect.
     exit_requested: bool,
+    /// The strategy has left, and each of its requests was handed to a connection once.
+    left_at: Option<Instant>,
 }
 
 /// The ends of the queues between the client and the threads of the process.
@@ -122,6 +127,7 @@ impl BusClient {
             unanswered: UnansweredRequests::default(),
             last_epoch: 0,
             exit_requested: false,
+            left_at: None,
         }
     }
 
@@ -209,18 +215,41 @@ impl BusClient {
     async fn converse(&mut self, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
         connection.subscribe().await?;
         let resume = self.run.as_ref().map(|run| Resume { run: run.id, last_sequence: self.duplicates.newest() });
+        let is_further = self.state == LinkState::Resuming;
         let takes_over = self.takes_over;
         connection.send(StrategyRequestBody::Hello { build: build().into(), resume, takes_over }).await?;
         let mut deadlines = interval(DEADLINES_EVERY);
         loop {
+            // What the connection before has lost is sent again when the server accepts this one.
+            if self.left_at.is_some() && self.state != LinkState::Resuming {
+                return self.leave(is_further, connection).await;
+            }
             tokio::select! {
                 item = connection.next() => self.on_item(item?, connection).await?,
-                item = self.queues.queued.recv() => match item {
+                item = self.queues.queued.recv(), if self.left_at.is_none() => match item {
                     Some(item) => self.send_item(item, connection).await?,
-                    None => return Ok(connection.finish().await?),
+                    None => self.left_at = Some(Instant::now()),
                 },
-                _ = deadlines.tick() => self.expire_commands(),
+                _ = deadlines.tick() => self.on_deadlines()?,
             }
+        }
+    }
+
+    /// The end of the last phase may be lost with the connection before; the server takes it twice.
+    async fn leave(&mut self, is_further: bool, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        let completed = self.run.as_ref().and_then(|run| run.phases.completed());
+        if let Some(entered) = completed.filter(|_| is_further && self.state.is_attached()) {
+            connection.send(entered.clone()).await?;
+        }
+        Ok(connection.finish().await?)
+    }
+
+    /// A strategy that has left does not wait without an end for a server that accepts no connection.
+    fn on_deadlines(&mut self) -> Result<(), ConnectionEnd> {
+        self.expire_commands();
+        match self.left_at.is_some_and(|left| left.elapsed() > RECONNECT_MAX) {
+            true => Err(lost("it left, and the server does not accept its last requests")),
+            false => Ok(()),
         }
     }
 
