@@ -25,6 +25,45 @@ pub(crate) fn entries(manifest: &TextFile) -> Vec<ManifestEntry<'_>> {
     found
 }
 
+/// Every line of every value, with the key that the value belongs to and without comments: arrays and tables are read whole.
+pub(crate) fn value_lines(manifest: &TextFile) -> Vec<ManifestEntry<'_>> {
+    let (mut section, mut key, mut open) = ("", "", 0);
+    let mut found = Vec::new();
+    for (line, text) in manifest.numbered_lines() {
+        let (text, opened) = without_comment(text);
+        let value = if open > 0 {
+            text
+        } else if let Some(name) = section_name(text) {
+            section = name;
+            continue;
+        } else if let Some((name, value)) = text.split_once('=') {
+            key = name.trim();
+            value
+        } else {
+            continue;
+        };
+        open += opened;
+        found.push(ManifestEntry { line, section, key, value: value.trim() });
+    }
+    found
+}
+
+/// The line up to its comment, and how many more brackets are open behind it.
+fn without_comment(line: &str) -> (&str, i32) {
+    let (mut quote, mut open) = (None, 0);
+    for (place, sign) in line.char_indices() {
+        match (quote, sign) {
+            (Some(end), _) => quote = Some(end).filter(|end| *end != sign),
+            (None, '"' | '\'') => quote = Some(sign),
+            (None, '#') => return (&line[..place], open),
+            (None, '[' | '{') => open += 1,
+            (None, ']' | '}') => open -= 1,
+            (None, _) => {}
+        }
+    }
+    (line, open)
+}
+
 /// Dependencies of the crate: names and lines of `[dependencies]` and `[build-dependencies]`, also those for one target
 /// only. Dependencies of tests are not part of the crate table.
 pub(crate) fn dependencies(manifest: &TextFile) -> Vec<(usize, &str)> {
@@ -67,5 +106,30 @@ mod tests {
         let mut found: Vec<&str> = dependencies(&manifest).into_iter().map(|(_, name)| name).collect();
         found.sort_unstable();
         assert_eq!(found, ["csv", "domain", "rustix", "tokio"]);
+    }
+
+    #[test]
+    fn a_value_is_read_up_to_its_end() {
+        let manifest = TextFile {
+            path: "Cargo.toml".to_owned(),
+            text:
+                "[features] # of tests\n# fast = []\ndefault = [\n  \"fast#1\", # and [\n  \"slow]\",\n]\nfast = []\n\
+                   [dependencies]\ncsv = { features = [\n'a'] }\n"
+                    .to_owned(),
+        };
+        let read = value_lines(&manifest);
+        let read: Vec<_> = read.iter().map(|entry| (entry.line, entry.section, entry.key, entry.value)).collect();
+        assert_eq!(
+            read,
+            [
+                (3, "features", "default", "["),
+                (4, "features", "default", "\"fast#1\","),
+                (5, "features", "default", "\"slow]\","),
+                (6, "features", "default", "]"),
+                (7, "features", "fast", "[]"),
+                (9, "dependencies", "csv", "{ features = ["),
+                (10, "dependencies", "csv", "'a'] }"),
+            ]
+        );
     }
 }

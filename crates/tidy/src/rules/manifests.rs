@@ -1,7 +1,7 @@
 //! Every crate inherits the workspace's lints; every pure crate has a `clippy.toml` that bans clocks, files and
-//! sockets; no crate that is released can switch planted bugs on.
+//! sockets; no manifest switches planted bugs on.
 
-use crate::manifest::entries;
+use crate::manifest::{entries, value_lines};
 use crate::tree::Tree;
 use crate::violation::Violation;
 
@@ -27,16 +27,20 @@ pub fn crates_inherit_lints(tree: &Tree) -> Vec<Violation> {
 const BUGGY_ON_REQUEST: [&str; 3] = ["domain", "simulator", "replication-contract"];
 const BUG_FEATURE: &str = "planted-bugs";
 
-/// Only crates of tests build the platform with planted bugs, and only where they are told to.
+/// Only crates of tests build the platform with planted bugs, and only where they are told to: no manifest names the feature, but for its
+/// own definition in these crates. So no dependency, no default and no other feature switches it on.
 pub fn planted_bugs_are_not_released(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for name in tree.crates() {
-        let path = format!("crates/{name}/Cargo.toml");
-        let Some(file) = tree.text(&path) else { continue };
-        let is_named = |line: &str| line.contains(BUG_FEATURE) && !BUGGY_ON_REQUEST.contains(&name);
-        let is_default = |line: &str| line.starts_with("default") && line.contains(BUG_FEATURE);
-        let wrong = file.numbered_lines().filter(|(_, line)| is_named(line) || is_default(line));
-        violations.extend(wrong.map(|(line, _)| Violation::new(&path, line, "planted bugs are for tests alone")));
+    for file in tree.texts().filter(|file| file.name() == "Cargo.toml") {
+        let name = file.path.strip_prefix("crates/").and_then(|path| path.strip_suffix("/Cargo.toml"));
+        let is_buggy_on_request = name.is_some_and(|name| BUGGY_ON_REQUEST.contains(&name));
+        let wrong = value_lines(file).into_iter().filter(|entry| {
+            let is_named = entry.key.contains(BUG_FEATURE) || entry.value.contains(BUG_FEATURE);
+            let is_definition = (entry.section, entry.key) == ("features", BUG_FEATURE);
+            is_named && !(is_buggy_on_request && is_definition)
+        });
+        violations
+            .extend(wrong.map(|entry| Violation::new(&file.path, entry.line, "planted bugs are for tests alone")));
     }
     violations
 }
@@ -69,6 +73,10 @@ mod tests {
         report(crates_inherit_lints(&Tree::from_texts(files)))
     }
 
+    fn check_bugs(path: &str, manifest: &str) -> String {
+        report(planted_bugs_are_not_released(&Tree::from_texts(&[(path, manifest)])))
+    }
+
     #[test]
     fn an_edge_needs_only_the_lints() {
         assert_eq!(check(&[("crates/web/Cargo.toml", OBEDIENT)]), "");
@@ -81,12 +89,33 @@ mod tests {
     #[test]
     fn no_released_crate_names_the_planted_bugs() {
         let server = "[dependencies]\ndomain = { workspace = true, features = [\"planted-bugs\"] }\n";
-        let simulator = "[features]\ndefault = [\"planted-bugs\"]\nplanted-bugs = [\"domain/planted-bugs\"]\n";
-        let tree = [("crates/server/Cargo.toml", server), ("crates/simulator/Cargo.toml", simulator)];
         assert_eq!(
-            report(planted_bugs_are_not_released(&Tree::from_texts(&tree))),
-            "crates/server/Cargo.toml:2: planted bugs are for tests alone\n\
-             crates/simulator/Cargo.toml:2: planted bugs are for tests alone"
+            check_bugs("crates/server/Cargo.toml", server),
+            "crates/server/Cargo.toml:2: planted bugs are for tests alone"
+        );
+    }
+
+    #[test]
+    fn the_workspace_gives_the_planted_bugs_to_no_crate() {
+        let root = "[workspace.dependencies]\nbus = { path = \"crates/bus\" }\n\
+                    domain = { path = \"crates/domain\", features = [\n  \"planted-bugs\",\n] }\n";
+        assert_eq!(check_bugs("Cargo.toml", root), "Cargo.toml:4: planted bugs are for tests alone");
+    }
+
+    #[test]
+    fn a_crate_of_tests_has_the_planted_bugs_only_where_they_are_asked_for() {
+        let simulator = "[features]\n\
+                         # Without planted-bugs.\n\
+                         planted-bugs = [\n  \"domain/planted-bugs\", # and no others\n]\n\
+                         default = [\n  \"fast\",\n  \"planted-bugs\",\n]\n\
+                         fast = [\"planted-bugs\"]\n\
+                         [dependencies]\n\
+                         domain = { workspace = true, features = [\"planted-bugs\"] }\n";
+        assert_eq!(
+            check_bugs("crates/simulator/Cargo.toml", simulator),
+            "crates/simulator/Cargo.toml:8: planted bugs are for tests alone\n\
+             crates/simulator/Cargo.toml:10: planted bugs are for tests alone\n\
+             crates/simulator/Cargo.toml:12: planted bugs are for tests alone"
         );
     }
 
