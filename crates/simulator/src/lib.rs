@@ -6,6 +6,7 @@ mod clock;
 mod coverage;
 mod disk;
 mod error_codes;
+mod failures;
 mod faulty_lines;
 mod fix_sessions;
 mod http_clients;
@@ -19,7 +20,6 @@ mod read_model;
 mod releases;
 mod request_log;
 pub mod schedule;
-mod shorten;
 mod simulation;
 mod stomp_sessions;
 mod strategies;
@@ -29,8 +29,8 @@ mod users;
 
 pub use coverage::Coverage;
 pub use error_codes::UNLISTED_CODE;
+pub use failures::{CheckedPlans, ShortSchedule, shorten};
 pub use invariants::broken_invariant::BrokenInvariant;
-pub use shorten::{ShortSchedule, shorten};
 pub use simulation::{Plan, RunReport, run};
 
 impl Plan {

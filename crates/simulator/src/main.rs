@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use simulator::{Coverage, Plan, RunReport, ShortSchedule, run, shorten};
+use simulator::{Coverage, Plan, RunReport, run, shorten};
 
 /// A run allocates small values all the time.
 #[global_allocator]
@@ -23,6 +23,8 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 const NANOS_PER_SECOND: f64 = 1e9;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_MINUTE: u64 = 60;
+/// Runs that the search for a shorter schedule may take.
+const SHORTENING_RUNS_MAX: usize = 1_500;
 
 /// Runs the whole system in simulated time, with seeded clients and faults, and checks its promises.
 #[derive(Debug, Parser)]
@@ -160,7 +162,7 @@ impl Totals {
         self.simulated += report.simulated;
         self.runs += 1;
         self.last_seed = self.last_seed.max(seed);
-        println!("seed {seed}: {}, trace {}", verdict(&report), report.hash);
+        println!("seed {seed}: {}, trace {}", report.verdict(), report.hash);
         if let Some(violation) = &report.violation {
             self.failures.push((seed, violation.to_string()));
             let is_shortened = !arguments.no_shorten && arguments.has_time(begun);
@@ -209,31 +211,18 @@ impl Totals {
     }
 }
 
-fn verdict(report: &RunReport) -> String {
-    report.violation.as_ref().map_or("kept".to_owned(), |violation| format!("BROKEN {violation}"))
-}
-
 fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()> {
     if !is_shortened {
-        print_last_lines(&failed);
+        print!("{}", failed.ending());
         return Ok(());
     }
-    let ShortSchedule { plan: short, report, is_minimal, .. } = shorten(plan, failed)?;
-    let hint = if is_minimal { "each of which is needed" } else { "some of which may not be needed" };
-    println!("  a schedule of {} steps that breaks it, {hint}: {}", short.steps.len(), verdict(&report));
-    report.actions.iter().for_each(|action| println!("    {action}"));
-    // Steps that the run did not come to.
-    short.steps.iter().skip(report.actions.len()).for_each(|step| println!("    {step}"));
+    let short = shorten(plan, failed, SHORTENING_RUNS_MAX)?;
+    print!("{short}");
     if plan.is_traced {
         println!("  its trace:");
-        run(&Plan { is_traced: true, ..short })?;
+        run(&Plan { is_traced: true, ..short.plan })?;
         return Ok(());
     }
-    print_last_lines(&report);
+    print!("{}", short.report.ending());
     Ok(())
-}
-
-fn print_last_lines(report: &RunReport) {
-    println!("  its last lines:");
-    report.last_lines.iter().for_each(|line| println!("    {line}"));
 }

@@ -4,10 +4,12 @@
 
 use domain::PlantedBug;
 use domain::planted_bugs::plant;
-use simulator::{Plan, ShortSchedule, run, shorten};
+use simulator::{CheckedPlans, Plan, ShortSchedule, run, shorten};
 
 /// Simulated minutes in which things go wrong.
 const MINUTES: u32 = 5;
+/// More than any of these searches takes.
+const SHORTENING_RUNS_MAX: usize = 1_500;
 
 /// What the seed finds of the bug; the switch is off again afterwards.
 fn found(bug: Option<PlantedBug>, seed: u64) -> Option<&'static str> {
@@ -86,7 +88,7 @@ recorded! {
 fn shortest(bug: PlantedBug, seed: u64) -> (ShortSchedule, &'static str) {
     plant(Some(bug));
     let plan = Plan::of_seed(seed, MINUTES);
-    let found = shorten(&plan, run(&plan).unwrap()).unwrap();
+    let found = shorten(&plan, run(&plan).unwrap(), SHORTENING_RUNS_MAX).unwrap();
     plant(None);
     let broken = found.report.violation.as_ref().expect("the shortest schedule breaks the promise, too").invariant;
     (found, broken)
@@ -112,4 +114,20 @@ fn without_any_single_step_of_a_short_schedule_the_promise_is_kept() {
         assert_eq!(still, None, "{step} is not needed");
     }
     plant(None);
+}
+
+#[test]
+fn of_several_failures_all_are_told_and_the_first_with_its_schedule() {
+    plant(Some(PlantedBug::DropRefusal));
+    let checked = CheckedPlans::run([1, 2].map(|seed| Plan::of_seed(seed, MINUTES))).unwrap();
+    plant(None);
+    let told: Vec<_> = checked.failures.iter().map(|failure| failure.split("  its last lines:").next()).collect();
+    let first = "seed 1: BROKEN an answer was dropped: trader 2 is told T2-1: sell 12 of security 3, MarketOrder DAY: no answer, \
+                 the outcome is unknown\n  \
+                 a schedule of 1 steps that breaks it, each of which is needed: BROKEN an answer was dropped: \
+                 trader 2 is told cancel T2-1: no answer, the outcome is unknown\n    \
+                 8.013 trader 2 asks: T2-1: sell 12 of security 3, MarketOrder DAY\n";
+    let second = "seed 2: BROKEN an answer was dropped: trader 2 is told T2-2: sell 5 of security 2, StopOrder GTC: no answer, \
+                  the outcome is unknown";
+    assert_eq!(told, [Some(first), Some(second)]);
 }

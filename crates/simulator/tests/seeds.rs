@@ -1,7 +1,7 @@
 //! The platform as it is: a fixed number of seeds of a fixed length keeps every promise, and a seed always gives the same run.
 
 use simulator::schedule::Fault;
-use simulator::{Coverage, Plan, RunReport, UNLISTED_CODE, run};
+use simulator::{CheckedPlans, Coverage, Plan, RunReport, UNLISTED_CODE, run};
 
 /// Simulated minutes in which things go wrong; more than two of rest follow.
 const MINUTES: u32 = 3;
@@ -18,13 +18,10 @@ fn report(seed: u64, minutes: u32) -> RunReport {
 
 /// Every seed keeps every promise, and there are upgrades and ends of days among them.
 fn check_seeds(first: u64) {
-    let (mut broken, mut coverage) = (Vec::new(), Coverage::default());
-    for seed in first..first + SEEDS_PER_TEST {
-        let report = report(seed, MINUTES);
-        coverage.add(&report.coverage);
-        broken.extend(report.violation.map(|violation| format!("seed {seed}: {violation}")));
-    }
-    assert_eq!(broken, Vec::<String>::new());
+    let plans = (first..first + SEEDS_PER_TEST).map(|seed| Plan::of_seed(seed, MINUTES));
+    let checked = CheckedPlans::run(plans).expect("a temporary folder can be written");
+    checked.expect_kept();
+    let coverage = checked.coverage;
     assert!(coverage.faults_of_kind(Fault::UPGRADE) > 0, "{coverage}");
     assert!(coverage.faults_of_kind(Fault::DAY_END) > 0, "{coverage}");
     assert!(coverage.http_orders() > 0, "no order was accepted over HTTP: {coverage}");

@@ -6,8 +6,6 @@ use std::io;
 use crate::schedule::{SECOND, Step, StepKind};
 use crate::simulation::{Plan, RunReport, run};
 
-/// Runs that a shortening may take. Behind them the shortest schedule so far is shown, which may have steps that are not needed.
-const RUNS_MAX: usize = 1_500;
 /// A run that ends so long after its last step is tried first: what is left out then makes all further tries short.
 const LENGTH_BEHIND_LAST_STEP: i64 = SECOND;
 
@@ -29,13 +27,15 @@ pub struct ShortSchedule {
     pub report: RunReport,
     /// Without any single one of its steps the promise is kept.
     pub is_minimal: bool,
+    /// That are left.
     runs: usize,
 }
 
-/// Makes the schedule of a failed run short.
-pub fn shorten(plan: &Plan, failed: RunReport) -> io::Result<ShortSchedule> {
-    let mut found =
-        ShortSchedule { plan: Plan { is_traced: false, ..plan.clone() }, report: failed, is_minimal: false, runs: 0 };
+/// Makes the schedule of a failed run short, in about so many runs at the most. Behind them it is the shortest so far, which may have steps
+/// that are not needed.
+pub fn shorten(plan: &Plan, failed: RunReport, runs: usize) -> io::Result<ShortSchedule> {
+    let plan = Plan { is_traced: false, ..plan.clone() };
+    let mut found = ShortSchedule { plan, report: failed, is_minimal: false, runs };
     let Some(broken) = found.report.violation.as_ref() else { return Ok(found) };
     let invariant = broken.invariant;
     // What comes after the end of the failed run played no part in it.
@@ -57,7 +57,7 @@ impl ShortSchedule {
 
     /// Takes the plan where it breaks the same promise.
     fn try_plan(&mut self, invariant: &str, plan: Plan) -> io::Result<bool> {
-        self.runs += 1;
+        self.runs = self.runs.saturating_sub(1);
         let tried = run(&plan)?;
         let is_same = tried.violation.as_ref().is_some_and(|violation| violation.invariant == invariant);
         if is_same {
@@ -78,7 +78,7 @@ impl ShortSchedule {
         let mut part = self.plan.steps.len().div_ceil(2).max(1);
         loop {
             let is_shorter = self.leave_out_each(invariant, part)?;
-            if self.runs >= RUNS_MAX {
+            if self.runs == 0 {
                 return Ok(());
             }
             if part == 1 && !is_shorter {
@@ -92,7 +92,7 @@ impl ShortSchedule {
     /// One pass, from the end: what comes last depends on what was before. Whether anything was left out.
     fn leave_out_each(&mut self, invariant: &str, part: usize) -> io::Result<bool> {
         let (mut is_shorter, mut end) = (false, self.plan.steps.len());
-        while end > 0 && self.runs < RUNS_MAX {
+        while end > 0 && self.runs > 0 {
             let start = end.saturating_sub(part);
             is_shorter |= self.try_steps(invariant, without(&self.plan.steps, start, end))?;
             end = start;
