@@ -20,13 +20,17 @@ fn found(bug: Option<PlantedBug>, seed: u64) -> Option<&'static str> {
 }
 
 macro_rules! recorded {
-    ($($name:ident: $bug:ident, $seed:literal, $promise:literal;)*) => {$(
+    ($($name:ident: $bug:ident, $seed:literal, $promise:literal;)*) => {
+        /// Names of the bugs that have a recorded seed.
+        const RECORDED: &[&str] = &[$(stringify!($bug)),*];
+        $(
         #[test]
         fn $name() {
             assert_eq!(found(Some(PlantedBug::$bug), $seed), Some($promise));
             assert_eq!(found(None, $seed), None, "the same seed without the bug");
         }
-    )*};
+        )*
+    };
 }
 
 // `AcceptTornEnd`: nothing in a torn end was acknowledged, and the simulator reads the journal by the same reader. What shows is that a FIX
@@ -82,6 +86,33 @@ recorded! {
     keep_session: KeepSession, 5, "let in without a right";
     skip_role_check: SkipRoleCheck, 5, "rights are not those of the newest role";
     forget_refusal: ForgetRefusal, 5, "the audit has not what was answered, once";
+}
+
+/// The source of the switches: a variant that no list has is in it all the same.
+const SWITCHES: &str = include_str!("../../domain/src/planted_bugs.rs");
+const PAGE: &str = include_str!("../../../docs/simulator-bugs.md");
+
+fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names: Vec<_> = names.into_iter().collect();
+    names.sort_unstable();
+    names
+}
+
+/// All switches of the enum but that of the lease, which is not the simulator's.
+fn switches() -> impl Iterator<Item = &'static str> {
+    let declared =
+        SWITCHES.lines().skip_while(|line| !line.starts_with("pub enum")).skip(1).take_while(|line| *line != "}");
+    declared.filter_map(|line| line.trim().strip_suffix(',')).filter(|name| *name != "IgnoreLease")
+}
+
+#[test]
+fn every_planted_bug_is_searched_and_has_a_recorded_seed_and_a_row_on_the_page() {
+    let all = PlantedBug::ALL.map(|bug| format!("{bug:?}"));
+    let all = sorted(all.iter().map(String::as_str));
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(sorted(switches()), all, "searched");
+    assert_eq!(sorted(RECORDED.iter().copied()), all, "recorded");
+    assert_eq!(sorted(rows), all, "on the page");
 }
 
 /// The shortest schedule by which the seed finds the bug, and the promise that it breaks.
