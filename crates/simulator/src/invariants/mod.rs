@@ -1,4 +1,5 @@
-//! The invariants, checked after every restart and at the end against the clients' own logs and the venue's ledger.
+//! The invariants, checked against the clients' own logs and the venues' ledgers: after every restart, at the end, and, without the ledgers,
+//! every few seconds while the platform runs.
 
 pub(crate) mod broken_invariant;
 pub(crate) mod books;
