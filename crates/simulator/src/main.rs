@@ -56,6 +56,9 @@ struct Arguments {
     /// Write what was run, found and reached into this file, as a page; of a search for planted bugs, what each took
     #[arg(long)]
     page: Option<PathBuf>,
+    /// The page of the runs says that it was made of this commit
+    #[arg(long, requires = "page")]
+    commit: Option<String>,
     /// Print a failure as it is, without a search for a shorter schedule
     #[arg(long)]
     no_shorten: bool,
@@ -186,19 +189,7 @@ impl Totals {
 
     /// A page for docs: what was run, what was found, what was reached.
     fn page(&self, arguments: &Arguments, begun: Instant) -> String {
-        let limit = arguments.wall_minutes.map_or_else(String::new, |minutes| {
-            let whole =
-                if self.runs == arguments.seeds { "all were run before" } else { "the runs that had begun were ended" };
-            format!(" No seed began after {minutes} minutes of real time; {whole}.")
-        });
-        let mut page = format!(
-            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it. Seeds {} to {}, {} simulated minutes of \
-             faults each.{limit}\n\n{}.\n\n## Broken promises\n\n",
-            arguments.seed,
-            self.last_seed,
-            arguments.fault_minutes(),
-            self.summary(begun)
-        );
+        let mut page = format!("{}\n\n{}.\n\n## Broken promises\n\n", self.heading(arguments), self.summary(begun));
         if self.failures.is_empty() {
             page.push_str("None.\n");
         }
@@ -208,6 +199,23 @@ impl Totals {
         }
         let _ = write!(page, "\n## Reached, and never reached\n\n```text\n{}```\n", self.coverage);
         page
+    }
+
+    /// What was run.
+    fn heading(&self, arguments: &Arguments) -> String {
+        let commit = arguments.commit.as_ref().map_or_else(String::new, |commit| format!(" Commit {commit}."));
+        let limit = arguments.wall_minutes.map_or_else(String::new, |minutes| {
+            let whole =
+                if self.runs == arguments.seeds { "all were run before" } else { "the runs that had begun were ended" };
+            format!(" No seed began after {minutes} minutes of real time; {whole}.")
+        });
+        format!(
+            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it.{commit} Seeds {} to {}, {} simulated \
+             minutes of faults each.{limit}",
+            arguments.seed,
+            self.last_seed,
+            arguments.fault_minutes()
+        )
     }
 }
 
@@ -225,4 +233,24 @@ fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()>
     }
     print!("{}", short.report.ending());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading(flags: &[&str]) -> String {
+        let arguments =
+            Arguments::parse_from([&["simulator", "--seed", "3", "--hours", "1", "--page", "runs.md"], flags].concat());
+        Totals { last_seed: 7, ..Totals::default() }.heading(&arguments)
+    }
+
+    #[test]
+    fn the_page_names_its_commit_where_it_is_told() {
+        let beginning =
+            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it.";
+        let seeds = "Seeds 3 to 7, 60 simulated minutes of faults each.";
+        assert_eq!(heading(&["--commit", "a3770743"]), format!("{beginning} Commit a3770743. {seeds}"));
+        assert_eq!(heading(&[]), format!("{beginning} {seeds}"));
+    }
 }
