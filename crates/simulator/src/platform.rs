@@ -15,6 +15,7 @@ use domain::admin::AdminState;
 use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId, Timestamp};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
+use runtime::simulation::RunDigest;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
 use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWorker, KnownSequence};
 use storage::lock::DataDirLock;
@@ -284,6 +285,12 @@ impl Platform {
     /// The last input that is durable.
     pub(crate) fn durable(&self) -> u64 {
         self.bus.journal.durable()
+    }
+
+    /// The state of the engine and the digest as they are now, where all that they follow from is durable.
+    pub(crate) fn durable_state(&self) -> Option<(Vec<u8>, &Option<RunDigest>)> {
+        let (sequence, engine, digest) = self.live.journalled_state();
+        (sequence == self.durable()).then(|| (engine.encode_state(), digest))
     }
 
     /// One commit of the journal.

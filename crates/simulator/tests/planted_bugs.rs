@@ -4,6 +4,7 @@
 
 use domain::PlantedBug;
 use domain::planted_bugs::plant;
+use simulator::schedule::StepKind;
 use simulator::{CheckedPlans, Plan, ShortSchedule, run, shorten};
 
 /// Simulated minutes in which things go wrong.
@@ -161,4 +162,15 @@ fn of_several_failures_all_are_told_and_the_first_with_its_schedule() {
     let second = "seed 2: BROKEN an answer was dropped: trader 2 is told T2-2: sell 5 of security 2, StopOrder GTC: no answer, \
                   the outcome is unknown";
     assert_eq!(told, [Some(first), Some(second)]);
+}
+
+#[test]
+fn the_digest_of_a_platform_that_runs_is_compared_without_any_restart() {
+    let mut plan = Plan::of_seed(1, MINUTES);
+    plan.steps.retain(|step| !matches!(step.what, StepKind::Fault(_)));
+    plant(Some(PlantedBug::DigestSkipsInput));
+    let report = run(&plan).unwrap();
+    plant(None);
+    assert_eq!(report.violation.map(|violation| violation.invariant), Some("the digest differs"));
+    assert!(report.simulated < plan.length, "found at the end alone, by the start behind the orderly stop");
 }

@@ -10,6 +10,7 @@ pub(crate) mod snapshot_schedule;
 pub(crate) mod snapshot_writer;
 mod unsent_instructions;
 mod intake;
+mod journalled_state;
 mod pulse;
 mod market_clock;
 

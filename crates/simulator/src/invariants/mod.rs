@@ -17,6 +17,7 @@ use std::sync::Arc;
 use domain::order::{BaseState, PendingRequest};
 use domain::query::{Answer, Filter};
 use domain::{Decimal, Event, Order, OrderId, Query, Source, TimeInForce, Timestamp, Transaction, TransactionKind};
+use runtime::simulation::RunDigest;
 
 use crate::client::SeededClient;
 use crate::fix_sessions::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
@@ -296,6 +297,19 @@ pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantR
     })?;
     let is_known = states.iter().any(|(_, digest)| **digest == found.recovered.digest);
     ensure(is_known, "the digest differs", || format!("recovered from snapshot {}", found.recovered.snapshot))
+}
+
+/// I8: the platform that runs has the state and the digest that a replay of its journal gives.
+pub(crate) fn same_running_state(
+    (state, digest): &(Vec<u8>, &Option<RunDigest>),
+    books: &JournalBooks,
+) -> InvariantResult {
+    let states: Vec<_> = books.states().filter(|(replayed, _)| replayed == state).collect();
+    let end = books.recovered.last_sequence;
+    ensure(!states.is_empty(), "the running state differs from the journal", || format!("behind input {end}"))?;
+    ensure(states.iter().any(|(_, replayed)| replayed == digest), "the digest differs", || {
+        format!("behind input {end}")
+    })
 }
 
 impl CheckProgress {

@@ -119,6 +119,8 @@ struct SimulatedRun {
     start_at: i64,
     /// When the running platform is checked next.
     check_at: i64,
+    /// When state and digest of the running platform are compared next.
+    check_state_at: i64,
     /// When the FIX port and its clients have their next turn.
     fix_at: i64,
     /// How far the journal was durable when they were woken last.
@@ -174,6 +176,7 @@ impl SimulatedRun {
             venue_at: NEVER,
             start_at: 0,
             check_at: 0,
+            check_state_at: 0,
             fix_at: 0,
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),

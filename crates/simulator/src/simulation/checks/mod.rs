@@ -1,17 +1,19 @@
 //! When the invariants are checked: at every start, at the end of a run, and every few seconds while the platform runs.
 
 use super::SimulatedRun;
-use crate::invariants::Evidence;
 use crate::invariants::books::{JournalBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::ledgers::read_ledgers;
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::venue_books::VenueBooks;
+use crate::invariants::{Evidence, same_running_state};
 use crate::platform::Platform;
 use crate::schedule::SECOND;
 
 /// A platform that runs is checked so often.
 const CHECK_EVERY: i64 = 10 * SECOND;
+/// Its state and digest are compared so often, once all that it took in is durable: to encode a state takes long.
+const CHECK_STATE_EVERY: i64 = 100 * SECOND;
 
 impl SimulatedRun {
     /// What these books have beyond what was checked before.
@@ -42,9 +44,21 @@ impl SimulatedRun {
         let Some(end) = platform.map(Platform::durable) else { return Ok(()) };
         let Some((mut books, mut progress)) = self.books.take() else { return Ok(()) };
         books.read_on(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
+        self.check_state(&books)?;
         self.evidence(&books, &VenueBooks::default()).check_journal(&mut progress)?;
         self.check_logs(&books, None)?;
         self.books = Some((books, progress));
+        Ok(())
+    }
+
+    /// Where something is not durable yet, the state is ahead of the books: the next check has another try.
+    fn check_state(&mut self, books: &JournalBooks) -> InvariantResult {
+        if self.now() < self.check_state_at {
+            return Ok(());
+        }
+        let Some(found) = self.platform.as_deref().and_then(Platform::durable_state) else { return Ok(()) };
+        same_running_state(&found, books)?;
+        self.check_state_at = self.now() + CHECK_STATE_EVERY;
         Ok(())
     }
 
