@@ -20,12 +20,14 @@ mod adapter_prices;
 mod adapter_drop_copy;
 mod adapter_securities;
 mod adapter_account;
+mod dialect_trial;
 mod venue_type;
 
 pub use account::open_captures::{CaptureScope, trade_capture};
 pub use account::position_request::{OpenPositions, PositionStep, position_request};
 pub use adapter::FixAdapter;
 pub use dialect::*;
+pub use dialect_trial::read_dialect;
 pub use market_data::{FeedStep, MarketDataFeed, RESTARTS_MAX};
 pub use message_check::MessageCheck;
 pub use order_chains::{OrderChains, SentRequest};

@@ -1,11 +1,12 @@
 //! Check of a request against the dictionary of its FIX version, before it leaves. Tags that the version does not have on a
 //! message pass where the dialect adds them on purpose, and those that it leaves out need not be there.
 
+use std::fmt;
 use std::sync::LazyLock;
 
-use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
+use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, Garbled, MessageFault, OutgoingMessage, SOH};
 
-use crate::dialect::{Dialect, FixVersion, OrderNaming};
+use crate::dialect::{Dialect, ExtraField, FixVersion, OrderNaming};
 use crate::requests::RequestRefusal;
 
 /// What stands for the header that the session adds.
@@ -32,6 +33,23 @@ pub struct MessageCheck {
     frame: Vec<u8>,
 }
 
+/// Why a message may not leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CheckFault {
+    Garbled(Garbled),
+    Dictionary(MessageFault),
+}
+
+impl fmt::Display for CheckFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Garbled(garbled) => garbled.fmt(f),
+            Self::Dictionary(MessageFault { reason, tag: None }) => f.write_str(reason.text()),
+            Self::Dictionary(MessageFault { reason, tag: Some(tag) }) => write!(f, "{} (tag {tag})", reason.text()),
+        }
+    }
+}
+
 /// The dictionary of a version, made once for all adapters: to read its XML takes longer than all else that opens one.
 fn dictionary_of(version: FixVersion) -> &'static Dictionary {
     static FIX42: LazyLock<Dictionary> = LazyLock::new(Dictionary::fix42);
@@ -47,7 +65,7 @@ fn dictionary_of(version: FixVersion) -> &'static Dictionary {
 impl MessageCheck {
     pub fn new(dialect: &Dialect) -> Self {
         let asked = [dialect.recovery.ended_orders_tag, dialect.recovery.fills_limit_tag].into_iter().flatten();
-        let added = dialect.fields.iter().map(|field| field.tag).chain(asked);
+        let added = dialect.added().flat_map(ExtraField::tags).chain(asked).chain(dialect.orders.properties.tags());
         Self {
             dictionary: dictionary_of(dialect.version),
             checker: DictionaryChecker::default(),
@@ -62,15 +80,19 @@ impl MessageCheck {
     }
 
     pub fn check(&mut self, message: &OutgoingMessage) -> Result<(), RequestRefusal> {
+        self.find_fault(message).map_err(|fault| {
+            let msg_type = String::from_utf8_lossy(message.msg_type()).into_owned();
+            RequestRefusal::new("venue-message", format!("message {msg_type} breaks the dictionary: {fault}"))
+        })
+    }
+
+    pub(crate) fn find_fault(&mut self, message: &OutgoingMessage) -> Result<(), CheckFault> {
         let unknown = self.unknown_in(message.msg_type());
         self.write_body(message, unknown);
         self.seal();
-        let decoded = self.decoder.decode(&self.frame).map_err(|garbled| refusal(message, &garbled.to_string()))?;
+        let decoded = self.decoder.decode(&self.frame).map_err(CheckFault::Garbled)?;
         let checked = self.checker.check(self.dictionary, CheckRules::default(), &decoded);
-        checked.map_err(|fault| {
-            let place = fault.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
-            refusal(message, &format!("{}{place}", fault.reason.text()))
-        })
+        checked.map_err(CheckFault::Dictionary)
     }
 
     /// Where the tags of a type stand that are not checked. All fields of a type are looked through for it, so once is enough.
@@ -91,7 +113,7 @@ impl MessageCheck {
         HEADER.iter().for_each(|(tag, value)| write(body, *tag, value.as_bytes()));
         let fields = message.fields_in_order();
         for (tag, value) in fields.iter().filter(|(tag, _)| !unknown.contains(tag)) {
-            write(body, *tag, value);
+            write_group(body, (*tag, value), unknown);
         }
         // The venue has not told its id yet, and knows the order by ours.
         let is_named = fields.iter().any(|(tag, _)| *tag == ORIG_CL_ORD_ID);
@@ -119,6 +141,21 @@ impl MessageCheck {
     }
 }
 
+/// A field, or a group without the members that are not checked.
+fn write_group(out: &mut Vec<u8>, (tag, value): (fix::tag::Tag, &[u8]), unknown: &[fix::tag::Tag]) {
+    let mut parts = value.split(|byte| *byte == SOH);
+    write(out, tag, parts.next().unwrap_or_default());
+    let is_checked = |member: &&[u8]| {
+        let digits = member.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let tag = str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        tag.is_none_or(|tag| !unknown.contains(&tag))
+    };
+    for member in parts.filter(is_checked) {
+        out.extend_from_slice(member);
+        out.push(SOH);
+    }
+}
+
 fn write(out: &mut Vec<u8>, tag: fix::tag::Tag, value: &[u8]) {
     write_digits(out, tag.unsigned_abs().into());
     out.push(b'=');
@@ -131,9 +168,4 @@ fn write_digits(out: &mut Vec<u8>, number: u64) {
         write_digits(out, number / 10);
     }
     out.push(b"0123456789"[(number % 10) as usize]);
-}
-
-fn refusal(message: &OutgoingMessage, reason: &str) -> RequestRefusal {
-    let msg_type = String::from_utf8_lossy(message.msg_type()).into_owned();
-    RequestRefusal::new("venue-message", format!("message {msg_type} breaks the dictionary: {reason}"))
 }

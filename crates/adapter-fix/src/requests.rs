@@ -267,9 +267,8 @@ fn write_fields(
     context: &OrderContext<'_>,
     message: &mut OutgoingMessage,
 ) -> Result<(), RequestRefusal> {
-    let wanted = |messages: &[String]| messages.iter().any(|msg_type| msg_type == kind.msg_type());
-    for field in dialect.fields.iter().filter(|field| wanted(&field.messages)) {
-        let value = match &field.value {
+    let value_of = |tag: Tag, value: &FieldValue| {
+        let value = match value {
             FieldValue::Constant(text) => Some(text.clone()),
             FieldValue::Account => context.account.map(str::to_owned),
             FieldValue::Currency => Some(context.currency.to_owned()),
@@ -277,10 +276,11 @@ fn write_fields(
             FieldValue::OrderId => Some(order.int_id.to_string()),
             FieldValue::ClOrdId => Some(order.cl_ord_id.as_deref().unwrap_or(order.int_id.as_str()).to_owned()),
         };
-        let value = value.filter(|text| is_sendable(text)).ok_or_else(|| {
-            RequestRefusal::new("venue-field", format!("tag {}: there is no value for it", field.tag))
-        })?;
-        message.field(field.tag, value);
+        let missing = || RequestRefusal::new("venue-field", format!("tag {tag}: there is no value for it"));
+        value.filter(|text| is_sendable(text)).ok_or_else(missing)
+    };
+    for field in dialect.added().filter(|field| field.is_on(kind.msg_type())) {
+        field.filled(value_of)?.write(message);
     }
     Ok(())
 }
@@ -291,12 +291,12 @@ pub(crate) fn write_constants(
     kind: RequestKind,
     message: &mut OutgoingMessage,
 ) -> Result<(), RequestRefusal> {
-    for field in dialect.fields.iter().filter(|field| field.messages.iter().any(|on| on == kind.msg_type())) {
-        let FieldValue::Constant(text) = &field.value else {
-            let reason = format!("tag {}: {} is about no order", field.tag, kind.msg_type());
-            return Err(RequestRefusal::new("venue-field", reason));
-        };
-        message.field(field.tag, text);
+    let text = |tag: Tag, value: &FieldValue| match value {
+        FieldValue::Constant(text) => Ok(text.clone()),
+        _ => Err(RequestRefusal::new("venue-field", format!("tag {tag}: {} is about no order", kind.msg_type()))),
+    };
+    for field in dialect.added().filter(|field| field.is_on(kind.msg_type())) {
+        field.filled(text)?.write(message);
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ use crate::adapter::{FixAdapter, FixSetup};
 use crate::dialect::{
     Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole, SignatureRules,
 };
+use crate::dialect_trial::read_dialect;
 use crate::securities::symbol_question::ask_for_symbols;
 use crate::sessions::SessionFiles;
 use crate::sessions::logon_fields::LogonSigner;
@@ -379,7 +380,7 @@ fn dialect(settings: &VenueSettings) -> Result<Dialect, String> {
         let known: Vec<&str> = SHIPPED_DIALECTS.iter().map(|(name, _)| *name).collect();
         format!("{name} is no shipped dialect ({}), and as a file it cannot be read: {error}", known.join(", "))
     })?;
-    Dialect::parse(&text).map_err(|error| format!("{name}: {}", error.to_string().replace('\n', "; ")))
+    read_dialect(&text).map_err(|error| format!("{name}: {}", error.to_string().replace('\n', "; ")))
 }
 
 fn credentials(settings: &VenueSettings) -> Result<Option<FixCredentials>, String> {

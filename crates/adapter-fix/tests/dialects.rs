@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
-use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS};
+use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS, read_dialect};
 use expect_test::expect;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ updates = "sometimes"
 "#;
 
 fn problems(text: &str) -> String {
-    Dialect::parse(text).map_or_else(|error| error.to_string(), |_| "no problem".to_owned()) + "\n"
+    read_dialect(text).map_or_else(|error| error.to_string(), |_| "no problem".to_owned()) + "\n"
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn problems_of_sessions_and_log_ons_are_told_too() {
 fn every_problem_is_told_with_its_field_and_line() {
     expect![[r#"
         line 2: name: is not a text of printable characters
-        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, omitted, executions, recovery, throttle, marketData, securityList, securityStatus)
+        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, groups, omitted, executions, recovery, throttle, marketData, securityList, securityStatus)
         line 7: session.heartbeatSeconds: is not a whole number from 1 to 3600
         line 8: session.resetOnLogon: is not true or false
         line 11: logon.credentials: FIX.4.2 has no Username and Password
@@ -229,6 +229,123 @@ fn what_passes_through_never_takes_the_place_of_what_the_platform_sets() {
     .assert_eq(&problems(text));
 }
 
+/// Wrong in every part of a group.
+const WRONG_GROUPS: &str = r#"
+[[groups]]
+messages = ["Q"]
+tag = 9
+entries = []
+
+[[groups]]
+tag = 453
+entries = [[{ tag = 448, value = "{desk}", role = 11 }], [{ tag = 54, value = "1" }, { tag = 452 }]]
+
+[[groups]]
+tag = 5010
+entries = [
+    [{ tag = 5011, value = "a" }, { tag = 5012, value = "b" }, { tag = 5011, value = "c" }],
+    [{ tag = 5012, value = "b" }],
+    [],
+]
+
+[[groups]]
+tag = 5020
+entries = [{ tag = 5021, value = "a" }]
+
+[[groups]]
+messages = ["AF"]
+tag = 5030
+entries = [[{ tag = 5031, value = "{order}" }]]
+"#;
+
+#[test]
+fn problems_of_groups_are_told_with_the_entry_and_the_member() {
+    expect![[r#"
+        line 9: groups[1].messages: Q is no message that is sent (known: D, F, G, H, AF, AD, AN, x)
+        line 10: groups[1].tag: 9 is set by the platform
+        line 11: groups[1].entries: has no entry
+        line 15: groups[2].entries[1][1].role: is no key (known: tag, value)
+        line 15: groups[2].entries[1][1].value: {desk} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
+        line 15: groups[2].entries[2][1].tag: 54 is set by the platform
+        line 15: groups[2].entries[2][2].value: is missing
+        line 19: groups[3].entries: entry 1 begins with 5011 and has it again
+        line 19: groups[3].entries: entry 2 begins with 5012 and the first one with 5011
+        line 19: groups[3].entries: entry 3 has no field
+        line 27: groups[4].entries[1]: is not a list of tables
+        line 32: groups[5].entries[1][1].value: AF, AD, AN and x are about no order: the value is a text
+    "#]]
+    .assert_eq(&problems(&format!("{SMALLEST}{WRONG_GROUPS}")));
+}
+
+#[test]
+fn no_tag_stands_on_a_message_twice() {
+    let text = "name = 'x'\nversion = 'FIX.4.4'\n[orders]\naccount = true\n[orders.types]\nlimit = '2'\n\
+                [orders.timesInForce]\nday = '0'\n[orders.properties]\npostOnly = { tag = 18, value = '6' }\n\
+                [[fields]]\ntag = 1\nvalue = 'DESK'\n[[fields]]\ntag = 18\nvalue = 'G'\n\
+                [[fields]]\ntag = 5001\nvalue = 'a'\n[[fields]]\nmessages = ['F', 'D']\ntag = 5001\nvalue = 'b'\n\
+                [[fields]]\nmessages = ['H']\ntag = 18\nvalue = 'G'\n\
+                [[groups]]\ntag = 5010\nentries = [[{ tag = 5001, value = 'c' }]]\n\
+                [[groups]]\nmessages = ['AD']\ntag = 580\nentries = [[{ tag = 75, value = '20260101' }]]\n";
+    expect![[r#"
+        line 12: fields[1].tag: 1 is set by the platform on D
+        line 15: fields[2].tag: 18 is set by the platform on D
+        line 22: fields[4].tag: 5001 stands on D twice
+        line 30: groups[1].entries: 5001 stands on D twice
+        line 33: groups[2].tag: 580 is set by the platform on AD
+        line 34: groups[2].entries: 75 is set by the platform on AD
+    "#]]
+    .assert_eq(&problems(text));
+}
+
+/// The parties of an order as single fields: each of them is a field of the standard, and no order could be sent.
+const PARTIES_AS_FIELDS: &str = "[[fields]]\ntag = 453\nvalue = '1'\n[[fields]]\ntag = 448\nvalue = 'DESK'\n\
+    [[fields]]\ntag = 447\nvalue = 'D'\n[[fields]]\ntag = 452\nvalue = '11'\n";
+
+#[test]
+fn what_a_dialect_can_never_send_is_told_when_it_is_read() {
+    expect![[r#"
+        line 8: fields[1].tag: FIX.4.4 does not allow D, G: 453 counts a repeating group: [[groups]]
+        line 11: fields[2].tag: FIX.4.4 does not allow D, G: 448 stands in a repeating group alone: [[groups]]
+        line 14: fields[3].tag: FIX.4.4 does not allow D, G: 447 stands in a repeating group alone: [[groups]]
+        line 17: fields[4].tag: FIX.4.4 does not allow D, G: 452 stands in a repeating group alone: [[groups]]
+    "#]]
+    .assert_eq(&problems(&format!("{SMALLEST}{PARTIES_AS_FIELDS}")));
+
+    let groups = "[[groups]]\ntag = 453\n\
+                  entries = [[{ tag = 448, value = 'DESK' }, { tag = 452, value = '11' }, { tag = 447, value = 'D' }]]\n\
+                  [[groups]]\nmessages = ['F']\ntag = 453\n\
+                  entries = [[{ tag = 447, value = 'D' }, { tag = 448, value = 'DESK' }]]\n\
+                  [[groups]]\nmessages = ['D']\ntag = 386\n\
+                  entries = [[{ tag = 336, value = '1' }, { tag = 79, value = '1' }]]\n";
+    expect![[r#"
+        line 9: groups[1].entries: FIX.4.4 does not allow D, G: Repeating group fields out of order (tag 447)
+        line 12: groups[2].tag: FIX.4.4 does not allow F: the entries of 453 do not begin with its first field, or have one that does not belong there
+        line 17: groups[3].entries: FIX.4.4 does not allow D: 79 does not belong to the group 386
+    "#]]
+    .assert_eq(&problems(&format!("{SMALLEST}{groups}")));
+
+    let codes = "name = 'x'\nversion = 'FIX.4.2'\n[orders.types]\nlimit = '2'\nstop = 'Z'\n\
+                 [orders.timesInForce]\nday = '0'\ngtd = '66'\n[orders.sides]\nsell = 'S'\n\
+                 [orders.properties]\npostOnly = { tag = 18, value = 'post' }\n";
+    let handled = |value: &str| problems(&format!("{codes}[[fields]]\ntag = 21\nvalue = '{value}'\n"));
+    expect![[r#"
+        line 1: fields: FIX.4.2 does not allow D, G: 21 is missing
+    "#]]
+    .assert_eq(&problems(codes));
+    expect![[r#"
+        line 5: orders.types.stop: FIX.4.2 does not allow D, G: Value is incorrect (out of range) for this tag (tag 40)
+        line 8: orders.timesInForce.gtd: FIX.4.2 does not allow D, G: Incorrect data format for value (tag 59)
+        line 10: orders.sides.sell: FIX.4.2 does not allow D, G: Value is incorrect (out of range) for this tag (tag 54)
+        line 12: orders.properties.postOnly: FIX.4.2 does not allow D, G: Value is incorrect (out of range) for this tag (tag 18)
+    "#]]
+    .assert_eq(&handled("1"));
+    expect![[r#"
+        line 12: orders.properties.postOnly: FIX.4.2 does not allow D, G: Value is incorrect (out of range) for this tag (tag 18)
+        line 15: fields[1].value: FIX.4.2 does not allow D, G: Incorrect data format for value (tag 21)
+    "#]]
+    .assert_eq(&handled("automatic"));
+}
+
 fn as_json(text: &str) -> Value {
     fn of(value: toml::Value) -> Value {
         match value {
@@ -247,7 +364,7 @@ fn as_json(text: &str) -> Value {
 fn every_shipped_dialect_is_read_and_fits_the_schema() {
     let schema = jsonschema::validator_for(&serde_json::from_str(DIALECT_SCHEMA).unwrap()).unwrap();
     for (name, text) in SHIPPED_DIALECTS {
-        let dialect = Dialect::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let dialect = read_dialect(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(dialect.name, *name);
         assert!(!dialect.description.is_empty(), "{name}");
         let errors: Vec<String> = schema.iter_errors(&as_json(text)).map(|error| error.to_string()).collect();
@@ -267,6 +384,10 @@ fn the_schema_knows_the_same_keys_as_the_reader() {
         "[ids]\nlengthMax = 7",
         "[orders.properties]\nminQuantity = {}",
         "[[fields]]\nmessages = ['X']\ntag = 1\nvalue = 'a'",
+        "[[groups]]\ntag = 453\nentries = []",
+        "[[groups]]\ntag = 453\nentries = [{ tag = 448, value = 'a' }]",
+        "[[groups]]\ntag = 453\nentries = [[{ tag = 448 }]]",
+        "[[groups]]\nmessages = ['X']\ntag = 453\nentries = [[{ tag = 448, value = 'a' }]]",
         "[executions]\nexecIds = 'sometimes'",
         "[executions.statuses]\nZ = 'nonsense'",
         "[recovery]\norders = 'phone'",

@@ -5,6 +5,7 @@ use domain::{OrderProperty, OrderType, Side, TimeInForce};
 use fix::Schedule;
 use fix::tag::Tag;
 
+use super::added_fields::{ExtraField, TextField};
 use super::codes::{ExecKind, OrdState};
 use super::logon_rules::LogonRules;
 
@@ -21,6 +22,8 @@ pub struct Dialect {
     pub orders: OrderRules,
     /// Fields that every message of some types has.
     pub fields: Vec<ExtraField>,
+    /// Repeating groups that every message of some types has.
+    pub groups: Vec<ExtraField>,
     /// Fields of the standard that the venue does not take.
     pub omitted: Vec<OmittedFields>,
     pub executions: ExecutionRules,
@@ -237,15 +240,11 @@ impl PropertyFields {
         let offered = [self.post_only.is_some(), self.display_quantity.is_some(), self.min_quantity.is_some()];
         OrderProperty::ALL.into_iter().zip(offered).filter(|(_, is_offered)| *is_offered).map(|(p, _)| p).collect()
     }
-}
 
-/// A field that the venue wants besides ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExtraField {
-    /// Message types that have it.
-    pub messages: Vec<String>,
-    pub tag: Tag,
-    pub value: FieldValue,
+    pub fn tags(&self) -> impl Iterator<Item = Tag> {
+        let post_only = self.post_only.as_ref().map(|(tag, _)| *tag);
+        [post_only, self.display_quantity, self.min_quantity].into_iter().flatten()
+    }
 }
 
 /// Fields that some messages do not have.
@@ -253,21 +252,6 @@ pub struct ExtraField {
 pub struct OmittedFields {
     pub messages: Vec<String>,
     pub tags: Vec<Tag>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldValue {
-    Constant(String),
-    /// The account's name at the venue.
-    Account,
-    /// The currency of the security.
-    Currency,
-    /// The code of the order's exchange.
-    Exchange,
-    /// The platform's id of the order.
-    OrderId,
-    /// The client's id of the order, where it came over FIX; else the platform's.
-    ClOrdId,
 }
 
 /// How Execution Reports (8) are read.
@@ -297,6 +281,11 @@ pub struct ExecutionRules {
 }
 
 impl Dialect {
+    /// Single fields, and then groups.
+    pub fn added(&self) -> impl Iterator<Item = &ExtraField> {
+        self.fields.iter().chain(&self.groups)
+    }
+
     pub fn omits(&self, msg_type: &str, tag: Tag) -> bool {
         let names = |messages: &[String]| messages.iter().any(|message| message == msg_type);
         self.omitted.iter().any(|omitted| names(&omitted.messages) && omitted.tags.contains(&tag))
@@ -412,5 +401,5 @@ pub struct SecurityListRules {
     /// The list is subscribed to: it comes again, whole, when it has changed.
     pub updates: bool,
     /// Fields of the dialect on the request (x).
-    pub fields: Vec<(Tag, String)>,
+    pub fields: Vec<TextField>,
 }

@@ -2,30 +2,21 @@
 
 use domain::report::RefusesRepeatedIds;
 use fix::Schedule;
-use fix::tag::{self, Tag};
+use fix::tag::Tag;
 use toml::de::DeTable;
 
+use super::added_fields::{fields, groups, messages};
 use super::codes::{ExecKind, OrdState};
 use super::logon_rules::logon;
 use super::market_rules::market_data;
 use super::model::{
-    Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdFormat, IdRules,
-    OmittedFields, OrderNaming, OrderRules, PropertyFields, SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
+    Dialect, DialectProof, ExecIdRule, ExecutionRules, FixVersion, IdFormat, IdRules, OmittedFields, OrderNaming,
+    OrderRules, PropertyFields, SessionRules, SideCodes, Throttle, TifCodes, TypeCodes,
 };
+use super::platform_tags::{check_added, check_pass_through};
 use super::recovery_rules::{check_lost_executions, recovery};
 use super::section::{DialectError, Problems, Section, TAG_MAX, table};
 use super::security_rules::{security_list, security_status};
-
-/// Message types that we send.
-const REQUESTS: [&str; 8] = ["D", "F", "G", "H", "AF", "AD", "AN", "x"];
-/// Those that are about no order.
-const ACCOUNT_REQUESTS: [&str; 4] = ["AF", "AD", "AN", "x"];
-
-/// Fields of requests that follow from the order.
-const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
-
-/// Account (1) follows from the order too, where the dialect has it.
-const ACCOUNT: Tag = 1;
 
 /// Fields that say again what the venue knows of an order.
 const OMITTABLE_FIELDS: [Tag; 3] = [38, 54, 60];
@@ -63,6 +54,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
             "ids",
             "orders",
             "fields",
+            "groups",
             "omitted",
             "executions",
             "recovery",
@@ -80,7 +72,8 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
     let session = session(&root.section("session", problems), problems);
     let recovery = recovery(&root.section("recovery", problems), version, &session, problems);
     let orders_section = root.section("orders", problems);
-    let fields = fields(root, problems);
+    let (fields, groups) = (fields(root, problems), groups(root, problems));
+    let added = [fields.clone(), groups.clone()].concat();
     let dialect = Dialect {
         proof: root.choice("proof", &proofs, problems).unwrap_or(DialectProof::Unproven),
         description: root.text("description", problems).unwrap_or_default(),
@@ -93,36 +86,17 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         recovery,
         throttle: throttle(&root.section("throttle", problems), problems),
         market_data: market_data(&root.section("marketData", problems), problems),
-        security_list: security_list(&root.section("securityList", problems), (version, &fields), problems),
+        security_list: security_list(&root.section("securityList", problems), (version, &added), problems),
         fields,
+        groups,
         security_status: security_status(root, problems),
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
     check_lost_executions(&dialect, &root.section("recovery", problems), problems);
+    check_added(&dialect, root, problems);
     check_pass_through(&dialect, &orders_section, problems);
     Some(dialect)
-}
-
-/// What a client sends never takes the place of what the platform sets.
-fn check_pass_through(dialect: &Dialect, section: &Section<'_>, problems: &mut Problems<'_>) {
-    let (properties, mut seen) = (&dialect.orders.properties, Vec::new());
-    let post_only = properties.post_only.as_ref().map(|(tag, _)| *tag);
-    let own = [post_only, properties.display_quantity, properties.min_quantity, Some(ACCOUNT)];
-    let is_set = |tag: Tag| {
-        let is_of_session = tag::is_header(tag) || tag::is_trailer(tag);
-        let is_own = ORDER_FIELDS.contains(&tag) || own.contains(&Some(tag));
-        is_of_session || is_own || dialect.fields.iter().any(|field| field.tag == tag)
-    };
-    for tag in &dialect.orders.pass_through {
-        if is_set(*tag) {
-            section.refuse::<()>("passThrough", &format!("{tag} is set by the platform"), problems);
-        }
-        if seen.contains(tag) {
-            section.refuse::<()>("passThrough", &format!("{tag} stands here twice"), problems);
-        }
-        seen.push(*tag);
-    }
 }
 
 fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
@@ -269,48 +243,6 @@ fn properties(section: &Section<'_>, problems: &mut Problems<'_>) -> PropertyFie
         None
     };
     PropertyFields { post_only, display_quantity, min_quantity }
-}
-
-fn fields(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<ExtraField> {
-    let sections = root.sections("fields", problems);
-    sections.iter().filter_map(|section| extra_field(section, problems)).collect()
-}
-
-fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<ExtraField> {
-    section.check_keys(&["messages", "tag", "value"], problems);
-    let tag: Option<Tag> = section.required_whole("tag", 1..=TAG_MAX, problems);
-    if let Some(tag) = tag.filter(|tag| tag::is_header(*tag) || ORDER_FIELDS.contains(tag)) {
-        section.refuse::<()>("tag", &format!("{tag} is set by the platform"), problems);
-    }
-    let messages = messages(section, problems).unwrap_or_else(|| vec!["D".to_owned(), "G".to_owned()]);
-    let value = section.required_text("value", problems)?;
-    let value = match value.as_str() {
-        "{account}" => FieldValue::Account,
-        "{currency}" => FieldValue::Currency,
-        "{exchange}" => FieldValue::Exchange,
-        "{order}" => FieldValue::OrderId,
-        "{clOrdId}" => FieldValue::ClOrdId,
-        other if other.contains(['{', '}']) => {
-            let known = "is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})";
-            return section.refuse("value", &format!("{other} {known}"), problems);
-        }
-        _ => FieldValue::Constant(value),
-    };
-    let is_of_account = messages.iter().any(|message| ACCOUNT_REQUESTS.contains(&message.as_str()));
-    if is_of_account && !matches!(value, FieldValue::Constant(_)) {
-        section.refuse::<()>("value", "AF, AD, AN and x are about no order: the value is a text", problems);
-    }
-    Some(ExtraField { messages, tag: tag?, value })
-}
-
-/// Those of requests.
-fn messages(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Vec<String>> {
-    let messages = section.texts("messages", problems)?;
-    for message in messages.iter().filter(|message| !REQUESTS.contains(&message.as_str())) {
-        let reason = format!("{message} is no message that is sent (known: {})", REQUESTS.join(", "));
-        section.refuse::<()>("messages", &reason, problems);
-    }
-    Some(messages)
 }
 
 fn omitted(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<OmittedFields> {

@@ -68,23 +68,16 @@ impl<'a> Section<'a> {
 
     /// The tables of `[[key]]`.
     pub(super) fn sections(&self, key: &str, problems: &mut Problems<'_>) -> Vec<Section<'a>> {
-        let items = match self.get(key).map(Spanned::get_ref) {
-            None => return Vec::new(),
-            Some(DeValue::Array(items)) => items,
-            Some(_) => {
-                problems.add(self.offset(key), &self.field(key), "is not a list of tables");
-                return Vec::new();
-            }
-        };
-        let mut sections = Vec::new();
-        for (place, item) in items.iter().enumerate() {
-            let (path, offset) = (format!("{}[{}]", self.field(key), place + 1), item.span().start);
-            match item.get_ref() {
-                DeValue::Table(table) => sections.push(Section { path: path + ".", table: Some(table), offset }),
-                _ => problems.add(offset, &path, "is not a table"),
-            }
-        }
-        sections
+        self.get(key).map_or_else(Vec::new, |value| tables(value, &self.field(key), problems))
+    }
+
+    /// The tables of a list of lists; nothing where one of them is none, which is noted.
+    pub(super) fn section_lists(&self, key: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<Section<'a>>>> {
+        let Some(value) = self.get(key) else { return Some(Vec::new()) };
+        let known = problems.found.len();
+        let lists = items(value, &self.field(key), "is not a list of lists of tables", problems);
+        let lists = lists.into_iter().map(|(path, list)| tables(list, &path, problems)).collect();
+        (problems.found.len() == known).then_some(lists)
     }
 
     /// A text that is not empty.
@@ -178,6 +171,32 @@ impl<'a> Section<'a> {
     }
 }
 
+fn tables<'a>(value: &'a Spanned<DeValue<'a>>, path: &str, problems: &mut Problems<'_>) -> Vec<Section<'a>> {
+    let mut sections = Vec::new();
+    for (path, item) in items(value, path, "is not a list of tables", problems) {
+        let offset = item.span().start;
+        match item.get_ref() {
+            DeValue::Table(table) => sections.push(Section { path: path + ".", table: Some(table), offset }),
+            _ => problems.add(offset, &path, "is not a table"),
+        }
+    }
+    sections
+}
+
+/// The items of a list with their paths.
+fn items<'a>(
+    value: &'a Spanned<DeValue<'a>>,
+    path: &str,
+    reason: &str,
+    problems: &mut Problems<'_>,
+) -> Vec<(String, &'a Spanned<DeValue<'a>>)> {
+    let DeValue::Array(items) = value.get_ref() else {
+        problems.add(value.span().start, path, reason);
+        return Vec::new();
+    };
+    items.iter().enumerate().map(|(place, item)| (format!("{path}[{}]", place + 1), item)).collect()
+}
+
 /// The standard's table with what the dialect says otherwise.
 pub(super) fn table<T: Copy>(
     parent: &Section<'_>,
@@ -223,6 +242,40 @@ impl fmt::Display for DialectError {
 }
 
 impl std::error::Error for DialectError {}
+
+impl DialectError {
+    /// Problems that are found when the file has been read: keys and reasons.
+    pub(crate) fn at_keys(text: &str, found: &[(String, String)]) -> Self {
+        let (root, _) = DeTable::parse_recoverable(text);
+        let mut problems = Problems::new(text);
+        for (key, reason) in found {
+            problems.add(offset_of(root.get_ref(), key), key, reason.clone());
+        }
+        problems.found.sort();
+        Self(problems.found)
+    }
+}
+
+/// Where a key such as `groups[1].entries` stands; where the file does not have it, the place of the table that it would stand in.
+fn offset_of(root: &DeTable<'_>, key: &str) -> usize {
+    let (mut table, mut offset) = (Some(root), 0);
+    for part in key.split('.') {
+        let (name, place) = part.split_once('[').unwrap_or((part, ""));
+        let place = place.trim_end_matches(']').parse::<usize>().ok();
+        let value = table.and_then(|table| table.get(name));
+        let value = match (value.map(Spanned::get_ref), place) {
+            (Some(DeValue::Array(items)), Some(place)) => items.get(place.wrapping_sub(1)),
+            _ => value,
+        };
+        let Some(value) = value else { return offset };
+        offset = value.span().start;
+        table = match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => None,
+        };
+    }
+    offset
+}
 
 /// Collects problems of a text.
 pub(super) struct Problems<'a> {

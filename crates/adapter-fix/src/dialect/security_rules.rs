@@ -3,7 +3,8 @@
 use domain::report::ListingStatus;
 use fix::tag::Tag;
 
-use super::model::{ExtraField, FieldValue, FixVersion, SecurityListRules, SecurityStatusRules};
+use super::added_fields::{ExtraField, texts_on};
+use super::model::{FixVersion, SecurityListRules, SecurityStatusRules};
 use super::section::{Problems, Section, TAG_MAX, table};
 
 /// SecurityTradingStatus (326) of the standard, where it says whether orders are taken.
@@ -19,7 +20,7 @@ const STANDARD: &[(&str, ListingStatus)] = &[
 
 pub(super) fn security_list(
     section: &Section<'_>,
-    (version, fields): (FixVersion, &[ExtraField]),
+    (version, added): (FixVersion, &[ExtraField]),
     problems: &mut Problems<'_>,
 ) -> Option<SecurityListRules> {
     section.check_keys(&["tickTag", "lotTag", "minQuantityTag", "maxQuantityTag", "updates"], problems);
@@ -31,20 +32,12 @@ pub(super) fn security_list(
         min_quantity_tag: tag("minQuantityTag", 562),
         max_quantity_tag: tag("maxQuantityTag", 1140),
         updates,
-        fields: fields.iter().filter_map(list_field).collect(),
+        fields: texts_on("x", added),
     };
     if section.is_present() && version == FixVersion::Fix42 {
         return section.refuse("tickTag", "FIX.4.2 has no Security List Request", problems);
     }
     section.is_present().then_some(rules)
-}
-
-/// A field of the request for the list (x).
-fn list_field(field: &ExtraField) -> Option<(Tag, String)> {
-    match &field.value {
-        FieldValue::Constant(value) if field.messages.iter().any(|on| on == "x") => Some((field.tag, value.clone())),
-        _ => None,
-    }
 }
 
 /// It is asked for over the session that brings prices.

@@ -62,8 +62,8 @@ impl SecurityList {
         if self.rules.updates {
             message.field(263, "1");
         }
-        for (tag, value) in &self.rules.fields {
-            message.field(*tag, value);
+        for field in &self.rules.fields {
+            field.write(&mut message);
         }
         message
     }

@@ -2,7 +2,7 @@
 
 use adapter_fix::{
     CaptureScope, ClientIds, Dialect, FixVersion, MessageCheck, QuestionId, SHIPPED_DIALECTS, mass_status, new_order,
-    order_status, position_request, trade_capture,
+    order_status, position_request, read_dialect, shipped_dialect, trade_capture,
 };
 use domain::order::OrderTerms;
 use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, Side, TimeInForce};
@@ -129,6 +129,41 @@ fn properties_and_fields_of_the_dialect_are_added_or_refused() {
     .assert_eq(&lines.concat());
     assert_eq!(ids(&dialect).read("R7x1Zx0").map(|id| id.order.0), Some(71));
     assert_eq!(ids(&dialect).read("R8x1Zx0"), None, "of another installation");
+}
+
+/// The onboarding of a broker: who trades and for whom, as docs/fix-out.md shows it.
+const PARTIES: &str = "[[groups]]\ntag = 453\nentries = [\n\
+    [{ tag = 448, value = 'RIALTO-1' }, { tag = 447, value = 'D' }, { tag = 452, value = '12' }],\n\
+    [{ tag = 448, value = '{account}' }, { tag = 447, value = 'D' }, { tag = 452, value = '24' }],\n]\n\
+    [[groups]]\nmessages = ['F']\ntag = 453\nentries = [[{ tag = 448, value = 'RIALTO-1' }, { tag = 5453, value = 'x' }]]\n\
+    [[groups]]\nmessages = ['AF']\ntag = 453\nentries = [[{ tag = 448, value = 'RIALTO-1' }]]\n";
+
+#[test]
+fn a_repeating_group_of_the_dialect_stands_whole_and_in_the_order_of_its_entries() {
+    let dialect = read_dialect(&(shipped_dialect("generic-44").unwrap().to_owned() + PARTIES)).unwrap();
+    let (ids, mut check) = (ids(&dialect), MessageCheck::new(&dialect));
+    let replaced = Order { request: 1, ..order(1) };
+    let known = domain::WireId { instance: INSTANCE, order: replaced.id, request: 0 };
+    let nameless = adapter_fix::OrderContext { account: None, ..context() };
+    let messages = [
+        new_order(&dialect, &ids, &order(1), &context()),
+        adapter_fix::replace(&dialect, &ids, (&replaced, known), terms(60, "10"), &context()),
+        adapter_fix::cancel(&dialect, &ids, &replaced, known, &context()),
+        mass_status(&dialect, QUESTION, false),
+        new_order(&dialect, &ids, &order(1), &nameless),
+    ];
+    for message in messages.iter().flatten() {
+        assert_eq!(check.check(message), Ok(()));
+    }
+    let lines: String = messages.iter().map(|message| shown(message) + "\n").collect();
+    expect![[r#"
+        35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|453=2|448=RIALTO-1|447=D|452=12|448=DESK|447=D|452=24
+        35=G|11=R7-1-1|21=1|38=60|40=2|41=R7-1-0|44=10|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|453=2|448=RIALTO-1|447=D|452=12|448=DESK|447=D|452=24
+        35=F|11=R7-1-1|38=100|41=R7-1-0|54=1|55=MSFT|60=20261116-12:00:00.000|453=1|448=RIALTO-1|5453=x
+        35=AF|453=1|448=RIALTO-1|584=Ma-1|585=7
+        venue-field: tag 448: there is no value for it
+    "#]]
+    .assert_eq(&lines);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapter_fix::{Dialect, SHIPPED_DIALECTS, shipped_dialect};
+use adapter_fix::{Dialect, SHIPPED_DIALECTS, read_dialect, shipped_dialect};
 use clap::{Args, Subcommand};
 use fix_gateway::certify::{ClientCertification, FixCredentials, certify_client};
 use fix_gateway::{TlsWrapper, tls_acceptor};
@@ -139,7 +139,7 @@ fn dialect(command: &DialectCommand) -> Result<String, ExitFailure> {
 fn check(file: &Path) -> Result<String, ExitFailure> {
     let refused = |reason: String| ExitFailure::new(Exit::Refused, format!("{}:\n{reason}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| ExitFailure::io("read", file, &error))?;
-    let dialect = Dialect::parse(&text).map_err(|error| refused(error.to_string()))?;
+    let dialect = read_dialect(&text).map_err(|error| refused(error.to_string()))?;
     let (name, version) = (&dialect.name, dialect.version.name());
     Ok(format!("{}: {name}, {version}, {}\n", file.display(), dialect.proof.name()))
 }
@@ -189,6 +189,13 @@ mod tests {
         expect![[r#"
             venue.toml: generic-44, FIX.4.4, lab
         "#]]
+        .assert_eq(&told());
+        let parties = "[[fields]]\ntag = 453\nvalue = '1'\n[[fields]]\ntag = 448\nvalue = 'DESK'\n";
+        std::fs::write(&file, shipped_dialect("generic-44").unwrap().to_owned() + parties).unwrap();
+        expect![[r#"
+            venue.toml:
+            line 59: fields[2].tag: FIX.4.4 does not allow D, G: 453 counts a repeating group: [[groups]]
+            line 62: fields[3].tag: FIX.4.4 does not allow D, G: 448 stands in a repeating group alone: [[groups]]"#]]
         .assert_eq(&told());
         std::fs::write(&file, "name = 'x'\nversion = 'FIX.9'\n").unwrap();
         expect![[r#"
