@@ -101,7 +101,8 @@ impl MessageCheck {
             return place;
         }
         let known = self.dictionary.fields_of(msg_type);
-        let unknown = self.added.iter().copied().filter(|tag| !known.contains(tag)).collect();
+        let is_unknown = |tag: &fix::tag::Tag| !fix::tag::is_header(*tag) && !known.contains(tag);
+        let unknown = self.added.iter().copied().filter(is_unknown).collect();
         self.unknown.push((msg_type.to_vec(), unknown));
         self.unknown.len() - 1
     }

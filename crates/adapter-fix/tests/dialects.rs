@@ -139,7 +139,7 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 28: orders.properties.postOnly.value: is missing
         line 29: orders.properties.minQuantity.tag: is missing
         line 32: fields[1].tag: 49 is set by the platform
-        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN, x)
+        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN, V, x, e)
         line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
         line 41: executions.execIds: is not one of unique, repeat
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
@@ -160,7 +160,7 @@ fn questions_about_the_account_are_asked_only_where_their_answers_can_be_used() 
     let alone = "[recovery]\ntrades = 'capture'\n[executions]\nexecIds = 'repeat'\n";
     let right = "[recovery]\norders = 'mass-status'\ntrades = 'capture'\nsnapshot = true\npositions = 'request'\n";
     expect![[r#"
-        line 10: fields[1].value: AF, AD, AN and x are about no order: the value is a text
+        line 10: fields[1].value: AF, AD, AN, V, x and e are about no order: the value is a text
         line 12: recovery.snapshot: orders without their executions are none: trades = "capture" is needed
         line 13: recovery.positions: is not one of none, request
     "#]]
@@ -261,7 +261,7 @@ entries = [[{ tag = 5031, value = "{order}" }]]
 #[test]
 fn problems_of_groups_are_told_with_the_entry_and_the_member() {
     expect![[r#"
-        line 9: groups[1].messages: Q is no message that is sent (known: D, F, G, H, AF, AD, AN, x)
+        line 9: groups[1].messages: Q is no message that is sent (known: D, F, G, H, AF, AD, AN, V, x, e)
         line 10: groups[1].tag: 9 is set by the platform
         line 11: groups[1].entries: has no entry
         line 15: groups[2].entries[1][1].role: is no key (known: tag, value)
@@ -272,9 +272,72 @@ fn problems_of_groups_are_told_with_the_entry_and_the_member() {
         line 19: groups[3].entries: entry 2 begins with 5012 and the first one with 5011
         line 19: groups[3].entries: entry 3 has no field
         line 27: groups[4].entries[1]: is not a list of tables
-        line 32: groups[5].entries[1][1].value: AF, AD, AN and x are about no order: the value is a text
+        line 32: groups[5].entries[1][1].value: AF, AD, AN, V, x and e are about no order: the value is a text
     "#]]
     .assert_eq(&problems(&format!("{SMALLEST}{WRONG_GROUPS}")));
+}
+
+/// Wrong in the header.
+const WRONG_HEADER: &str = r#"
+[[session.header]]
+tag = 49
+value = "me"
+
+[[session.header]]
+tag = 50
+value = "{account}"
+
+[[session.header]]
+tag = 50
+value = "x"
+sessions = ["prices"]
+
+[[logon.fields]]
+tag = 52
+value = "now"
+
+[[logon.fields]]
+tag = 57
+value = "x"
+
+[[logon.fields]]
+tag = 57
+value = "y"
+
+[[fields]]
+tag = 97
+value = "Y"
+
+[[groups]]
+tag = 5010
+entries = [[{ tag = 50, value = "x" }]]
+"#;
+
+#[test]
+fn of_the_header_a_dialect_sets_for_whom_and_from_whom_a_message_is() {
+    expect![[r#"
+        line 9: session.header[1].tag: 49 is no field of the header that can be set (known: 50, 57, 115, 116, 128, 129, 142, 143, 144, 145)
+        line 14: session.header[2].value: a message of the session is about no order: the value is a text
+        line 17: session.header[3].tag: 50 stands twice in the session prices
+        line 22: logon.fields[1].tag: 52 is set by the platform
+        line 30: logon.fields[3].tag: 57 stands twice in the session orders
+        line 34: fields[1].tag: 97 is set by the platform
+        line 39: groups[1].entries[1][1].tag: 50 is a field of the header, and stands in no group
+    "#]]
+    .assert_eq(&problems(&format!("{SMALLEST}{WRONG_HEADER}")));
+    let passed = SMALLEST.replace("[orders.types]", "[orders]\npassThrough = [50]\n[orders.types]");
+    expect![[r#"
+        line 4: orders.passThrough: 50 is set by the platform
+        line 10: fields[1].tag: 263 is set by the platform on V
+    "#]]
+    .assert_eq(&problems(&format!("{passed}[[fields]]\ntag = 263\nmessages = ['V']\nvalue = '1'\n")));
+    let right = "[[session.header]]\ntag = 50\nvalue = 'TRADER'\n[[fields]]\ntag = 57\nvalue = 'DESK'\n\
+                 messages = ['D', 'F', 'G', 'H', 'AF', 'AD', 'AN', 'V', 'x', 'e']\n[[logon.fields]]\ntag = 57\nvalue = 'x'\n";
+    for version in ["FIX.4.2", "FIX.4.4", "FIXT.1.1/5.0SP2"] {
+        let handled = "[[fields]]\ntag = 21\nvalue = '1'\n[marketData]\n[securityStatus]\n";
+        let text = SMALLEST.replace("FIX.4.4", version) + right + handled;
+        assert_eq!(problems(&text), "no problem\n", "{version}");
+    }
 }
 
 #[test]
@@ -388,6 +451,7 @@ fn the_schema_knows_the_same_keys_as_the_reader() {
         "[[groups]]\ntag = 453\nentries = [{ tag = 448, value = 'a' }]",
         "[[groups]]\ntag = 453\nentries = [[{ tag = 448 }]]",
         "[[groups]]\nmessages = ['X']\ntag = 453\nentries = [[{ tag = 448, value = 'a' }]]",
+        "[[session.header]]\ntag = 49\nvalue = 'me'",
         "[executions]\nexecIds = 'sometimes'",
         "[executions.statuses]\nZ = 'nonsense'",
         "[recovery]\norders = 'phone'",

@@ -3,12 +3,13 @@
 use fix::OutgoingMessage;
 use fix::tag::{self, Tag};
 
+use super::logon_rules::is_address;
 use super::section::{Problems, Section, TAG_MAX};
 
 /// Message types that we send.
-const REQUESTS: [&str; 8] = ["D", "F", "G", "H", "AF", "AD", "AN", "x"];
+const REQUESTS: [&str; 10] = ["D", "F", "G", "H", "AF", "AD", "AN", "V", "x", "e"];
 /// Those that are about no order.
-const ACCOUNT_REQUESTS: [&str; 4] = ["AF", "AD", "AN", "x"];
+const OTHER_REQUESTS: [&str; 6] = ["AF", "AD", "AN", "V", "x", "e"];
 /// Messages that have a field where the file does not say which.
 const USUAL_REQUESTS: [&str; 2] = ["D", "G"];
 
@@ -109,7 +110,7 @@ pub(super) fn groups(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<Ext
 
 fn group(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<ExtraField> {
     section.check_keys(&["messages", "tag", "entries"], problems);
-    let tag = free_tag(section, problems);
+    let tag = free_body_tag(section, problems);
     let messages = usual_or_named(section, problems);
     let lists = section.section_lists("entries", problems)?;
     let mut entry = |members: &Vec<Section<'_>>| -> Vec<Option<(Tag, FieldValue)>> {
@@ -125,7 +126,7 @@ fn group(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<ExtraFiel
 
 fn group_member(section: &Section<'_>, messages: &[String], problems: &mut Problems<'_>) -> Option<(Tag, FieldValue)> {
     section.check_keys(&["tag", "value"], problems);
-    let tag = free_tag(section, problems);
+    let tag = free_body_tag(section, problems);
     let value = value(section, messages, problems);
     tag.zip(value)
 }
@@ -160,8 +161,22 @@ fn free_tag(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Tag> {
     Some(tag)
 }
 
-pub(super) fn is_set_by_platform(tag: Tag) -> bool {
-    tag::is_header(tag) || tag::is_trailer(tag) || ORDER_FIELDS.contains(&tag)
+/// The same, of the body.
+fn free_body_tag(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Tag> {
+    let tag = free_tag(section, problems)?;
+    if tag::is_header(tag) {
+        return section.refuse("tag", &format!("{tag} is a field of the header, and stands in no group"), problems);
+    }
+    Some(tag)
+}
+
+fn is_set_by_platform(tag: Tag) -> bool {
+    tag::is_header(tag) && !is_address(tag) || tag::is_trailer(tag) || ORDER_FIELDS.contains(&tag)
+}
+
+/// A client's field takes no place of these, nor of others of the header.
+pub(super) fn is_never_passed(tag: Tag) -> bool {
+    tag::is_header(tag) || is_set_by_platform(tag)
 }
 
 fn value(section: &Section<'_>, messages: &[String], problems: &mut Problems<'_>) -> Option<FieldValue> {
@@ -178,9 +193,9 @@ fn value(section: &Section<'_>, messages: &[String], problems: &mut Problems<'_>
         }
         _ => FieldValue::Constant(value),
     };
-    let is_of_account = messages.iter().any(|message| ACCOUNT_REQUESTS.contains(&message.as_str()));
-    if is_of_account && !matches!(value, FieldValue::Constant(_)) {
-        section.refuse::<()>("value", "AF, AD, AN and x are about no order: the value is a text", problems);
+    let is_of_no_order = messages.iter().any(|message| OTHER_REQUESTS.contains(&message.as_str()));
+    if is_of_no_order && !matches!(value, FieldValue::Constant(_)) {
+        section.refuse::<()>("value", "AF, AD, AN, V, x and e are about no order: the value is a text", problems);
     }
     Some(value)
 }

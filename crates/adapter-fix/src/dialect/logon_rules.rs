@@ -9,7 +9,7 @@ use super::section::{Problems, Section};
 pub struct LogonRules {
     pub credentials: LogonCredentials,
     /// Fields that the venue wants besides.
-    pub fields: Vec<LogonField>,
+    pub fields: Vec<SessionField>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +47,12 @@ impl SignatureRules {
     }
 }
 
+/// A field of the Logon, or of every header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogonField {
+pub struct SessionField {
     pub tag: Tag,
     pub value: String,
-    /// Sessions whose Logon has it.
+    /// Sessions that have it.
     pub sessions: Vec<SessionRole>,
 }
 
@@ -81,6 +82,14 @@ const SIGNED_FIELDS: [Tag; 5] =
 /// Fields of a Logon that follow from the session.
 const LOGON_FIELDS: [Tag; 5] = [98, 108, 141, 789, 1137];
 const TAG_MAX: Tag = 999_999_999;
+
+/// Fields of the header that say for whom a message is, and from whom; the rest of the header is the session's.
+const ADDRESS_FIELDS: [Tag; 10] = [50, 57, 115, 116, 128, 129, 142, 143, 144, 145];
+
+/// Whether a dialect may set this field of the header.
+pub(super) fn is_address(tag: Tag) -> bool {
+    ADDRESS_FIELDS.contains(&tag)
+}
 
 /// Words of `logon.credentials`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,8 +122,12 @@ pub(super) fn logon(section: &Section<'_>, has_password: bool, problems: &mut Pr
         CredentialsWord::Signature => LogonCredentials::Signature(signature(&rules, problems)),
         CredentialsWord::NonceHash => LogonCredentials::NonceHash,
     };
-    let fields = section.sections("fields", problems);
-    LogonRules { credentials, fields: fields.iter().filter_map(|field| logon_field(field, problems)).collect() }
+    LogonRules { fields: session_fields(section, "fields", logon_tag_problem, problems), credentials }
+}
+
+/// Those of every header.
+pub(super) fn header(session: &Section<'_>, problems: &mut Problems<'_>) -> Vec<SessionField> {
+    session_fields(session, "header", header_tag_problem, problems)
 }
 
 fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRules {
@@ -146,16 +159,53 @@ fn signature(section: &Section<'_>, problems: &mut Problems<'_>) -> SignatureRul
     }
 }
 
-fn logon_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<LogonField> {
+fn logon_tag_problem(tag: Tag) -> Option<String> {
+    let is_of_session = tag::is_header(tag) && !is_address(tag) || tag::is_trailer(tag);
+    (is_of_session || LOGON_FIELDS.contains(&tag)).then(|| format!("{tag} is set by the platform"))
+}
+
+fn header_tag_problem(tag: Tag) -> Option<String> {
+    let known = || ADDRESS_FIELDS.map(|tag| tag.to_string()).join(", ");
+    (!is_address(tag)).then(|| format!("{tag} is no field of the header that can be set (known: {})", known()))
+}
+
+fn session_fields(
+    parent: &Section<'_>,
+    key: &str,
+    tag_problem: fn(Tag) -> Option<String>,
+    problems: &mut Problems<'_>,
+) -> Vec<SessionField> {
+    let mut fields: Vec<SessionField> = Vec::new();
+    for section in parent.sections(key, problems) {
+        let Some(field) = session_field(&section, tag_problem, problems) else { continue };
+        let is_same = |known: &&SessionField| known.tag == field.tag;
+        let again = fields.iter().filter(is_same).flat_map(|known| &known.sessions);
+        if let Some(role) = again.into_iter().find(|role| field.sessions.contains(role)) {
+            let reason = format!("{} stands twice in the session {}", field.tag, role.name());
+            section.refuse::<()>("tag", &reason, problems);
+        }
+        fields.push(field);
+    }
+    fields
+}
+
+fn session_field(
+    section: &Section<'_>,
+    tag_problem: fn(Tag) -> Option<String>,
+    problems: &mut Problems<'_>,
+) -> Option<SessionField> {
     section.check_keys(&["tag", "value", "sessions"], problems);
     let tag: Option<Tag> = section.required_whole("tag", 1..=TAG_MAX, problems);
-    if let Some(tag) = tag.filter(|tag| tag::is_header(*tag) || tag::is_trailer(*tag) || LOGON_FIELDS.contains(tag)) {
-        section.refuse::<()>("tag", &format!("{tag} is set by the platform"), problems);
+    if let Some(reason) = tag.and_then(tag_problem) {
+        section.refuse::<()>("tag", &reason, problems);
     }
     let value = section.required_text("value", problems);
+    if value.as_ref().is_some_and(|value| value.starts_with('{') && value.ends_with('}')) {
+        section.refuse::<()>("value", "a message of the session is about no order: the value is a text", problems);
+    }
     let names = section.texts("sessions", problems);
     let sessions = names.map_or_else(|| SessionRole::ALL.to_vec(), |names| roles(section, &names, problems));
-    Some(LogonField { tag: tag?, value: value?, sessions })
+    Some(SessionField { tag: tag?, value: value?, sessions })
 }
 
 fn roles(section: &Section<'_>, names: &[String], problems: &mut Problems<'_>) -> Vec<SessionRole> {

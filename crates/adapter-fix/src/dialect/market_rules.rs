@@ -1,11 +1,16 @@
 //! What a dialect says of the prices of its venue.
 
+use super::added_fields::{ExtraField, texts_on};
 use super::model::{BookUpdates, MarketDataRules};
 use super::section::{Problems, Section};
 
 const KEYS: &[&str] = &["depth", "updates", "trades", "aggregated", "resetOnLogon", "ownSession", "staleCondition"];
 
-pub(super) fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<MarketDataRules> {
+pub(super) fn market_data(
+    section: &Section<'_>,
+    added: &[ExtraField],
+    problems: &mut Problems<'_>,
+) -> Option<MarketDataRules> {
     section.check_keys(KEYS, problems);
     let updates = [("full", BookUpdates::Full), ("incremental", BookUpdates::Incremental)];
     let aggregated = section.keys().iter().any(|(key, _)| key == "aggregated");
@@ -17,5 +22,6 @@ pub(super) fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) ->
         reset_on_logon: section.flag("resetOnLogon", true, problems),
         own_session: section.flag("ownSession", false, problems),
         stale_condition: section.text("staleCondition", problems),
+        fields: texts_on("V", added),
     })
 }

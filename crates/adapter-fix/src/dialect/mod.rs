@@ -15,7 +15,7 @@ pub(crate) mod uuid_ids;
 
 pub use added_fields::{ExtraField, FieldValue, TextField};
 pub use codes::{ExecKind, OrdState};
-pub use logon_rules::{LogonCredentials, LogonField, LogonRules, SessionRole, SignatureRules};
+pub use logon_rules::{LogonCredentials, LogonRules, SessionField, SessionRole, SignatureRules};
 pub use model::{
     BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, FixVersion, IdFormat, IdRules, MarketDataRules,
     OmittedFields, OrderNaming, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SecurityListRules,

@@ -7,7 +7,7 @@ use fix::tag::Tag;
 
 use super::added_fields::{ExtraField, TextField};
 use super::codes::{ExecKind, OrdState};
-use super::logon_rules::LogonRules;
+use super::logon_rules::{LogonRules, SessionField};
 
 /// How one venue speaks FIX.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +107,8 @@ pub struct SessionRules {
     pub sender_comp_ids: usize,
     /// When the venue is there; numbers begin at 1 with each period.
     pub schedule: Schedule,
+    /// Fields of the header of every message.
+    pub header: Vec<SessionField>,
 }
 
 /// Rules for ClOrdID (11).
@@ -374,6 +376,8 @@ pub struct MarketDataRules {
     pub own_session: bool,
     /// QuoteCondition (276) of a price that may no longer be true.
     pub stale_condition: Option<String>,
+    /// Fields of the dialect on the request (V).
+    pub fields: Vec<TextField>,
 }
 
 /// MDUpdateType (265).
@@ -389,6 +393,8 @@ pub enum BookUpdates {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityStatusRules {
     pub codes: Vec<(String, ListingStatus)>,
+    /// Fields of the dialect on the request (e).
+    pub fields: Vec<TextField>,
 }
 
 /// Where the filters of a listed security stand.

@@ -7,7 +7,7 @@ use toml::de::DeTable;
 
 use super::added_fields::{fields, groups, messages};
 use super::codes::{ExecKind, OrdState};
-use super::logon_rules::logon;
+use super::logon_rules::{header, logon};
 use super::market_rules::market_data;
 use super::model::{
     Dialect, DialectProof, ExecIdRule, ExecutionRules, FixVersion, IdFormat, IdRules, OmittedFields, OrderNaming,
@@ -85,11 +85,11 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         executions: executions(&root.section("executions", problems), version, problems),
         recovery,
         throttle: throttle(&root.section("throttle", problems), problems),
-        market_data: market_data(&root.section("marketData", problems), problems),
+        market_data: market_data(&root.section("marketData", problems), &added, problems),
         security_list: security_list(&root.section("securityList", problems), (version, &added), problems),
         fields,
         groups,
-        security_status: security_status(root, problems),
+        security_status: security_status(root, &added, problems),
         orders: orders(&orders_section, problems)?,
         name: root.required_text("name", problems)?,
     };
@@ -101,7 +101,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
 
 fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
     section.check_keys(
-        &["heartbeatSeconds", "resetOnLogon", "timeDigits", "senderCompIds", "start", "end", "zone"],
+        &["heartbeatSeconds", "resetOnLogon", "timeDigits", "senderCompIds", "start", "end", "zone", "header"],
         problems,
     );
     SessionRules {
@@ -110,6 +110,7 @@ fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
         time_digits: section.whole("timeDigits", 0..=9, problems).unwrap_or(3),
         sender_comp_ids: section.whole("senderCompIds", 1..=10, problems).unwrap_or(1),
         schedule: schedule(section, problems),
+        header: header(section, problems),
     }
 }
 

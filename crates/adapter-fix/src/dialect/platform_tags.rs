@@ -3,7 +3,7 @@
 
 use fix::tag::Tag;
 
-use super::added_fields::{ExtraField, is_set_by_platform};
+use super::added_fields::{ExtraField, is_never_passed};
 use super::model::Dialect;
 use super::section::{Problems, Section};
 
@@ -55,7 +55,9 @@ fn tags_on(dialect: &Dialect, msg_type: &str) -> Vec<Tag> {
         "AF" => dialect.recovery.ended_orders_tag.into_iter().collect(),
         "AD" => [568, 569, 580, 75].into_iter().chain(dialect.recovery.fills_limit_tag).collect(),
         "AN" => vec![ACCOUNT, 581, 710, 715, 724],
+        "V" => vec![146, 262, 263, 264, 265, 266, 267, 269],
         "x" => vec![263, 320, 559],
+        "e" => vec![263, 324],
         _ => Vec::new(),
     }
 }
@@ -67,7 +69,7 @@ pub(super) fn check_pass_through(dialect: &Dialect, section: &Section<'_>, probl
     own.push(ACCOUNT);
     own.extend(dialect.added().flat_map(ExtraField::tags));
     for tag in &dialect.orders.pass_through {
-        if is_set_by_platform(*tag) || own.contains(tag) {
+        if is_never_passed(*tag) || own.contains(tag) {
             section.refuse::<()>("passThrough", &format!("{tag} is set by the platform"), problems);
         }
         if seen.contains(tag) {

@@ -41,7 +41,11 @@ pub(super) fn security_list(
 }
 
 /// It is asked for over the session that brings prices.
-pub(super) fn security_status(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<SecurityStatusRules> {
+pub(super) fn security_status(
+    root: &Section<'_>,
+    added: &[ExtraField],
+    problems: &mut Problems<'_>,
+) -> Option<SecurityStatusRules> {
     let section = root.section("securityStatus", problems);
     section.check_keys(&["codes"], problems);
     let words =
@@ -50,5 +54,5 @@ pub(super) fn security_status(root: &Section<'_>, problems: &mut Problems<'_>) -
     if section.is_present() && !root.section("marketData", problems).is_present() {
         return root.refuse("securityStatus", "is asked for with the prices: marketData is missing", problems);
     }
-    section.is_present().then_some(SecurityStatusRules { codes })
+    section.is_present().then(|| SecurityStatusRules { codes, fields: texts_on("e", added) })
 }

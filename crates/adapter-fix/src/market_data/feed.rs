@@ -398,6 +398,7 @@ impl MarketDataFeed {
             message.member(269, entry_type);
         }
         message.number(146, 1).member(55, symbol);
+        self.rules.fields.iter().for_each(|field| field.write(&mut message));
         message
     }
 }

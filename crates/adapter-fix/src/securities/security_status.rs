@@ -29,6 +29,7 @@ impl SecurityStatuses {
         let mut message = OutgoingMessage::new("e");
         let id = format!("S{:x}-{}", self.begun_seconds, self.number);
         message.field(324, id).field(55, symbol).field(263, "1");
+        self.rules.fields.iter().for_each(|field| field.write(&mut message));
         message
     }
 

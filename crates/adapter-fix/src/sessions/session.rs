@@ -99,6 +99,8 @@ impl VenueSession {
         };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
         let session = session.with_logon_writer(Arc::new(LogonFields::new(dialect, plan.role, plan.signer.clone())));
+        let header = dialect.session.header.iter().filter(|field| field.sessions.contains(&plan.role));
+        let session = session.with_header(header.map(|field| (field.tag, field.value.clone())).collect());
         let (handle, queue) = session_queue();
         let (stop, stopped) = watch::channel(false);
         let engine = SessionEngine::new(session, application);

@@ -10,6 +10,7 @@ mod scripted_venue;
 
 mod fail_over;
 mod fill_lists;
+mod header_fields;
 mod lost_messages;
 mod lost_sessions;
 mod security_status;

@@ -20,6 +20,7 @@ fn rules() -> MarketDataRules {
         reset_on_logon: true,
         own_session: false,
         stale_condition: None,
+        fields: Vec::new(),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::codec::{FixDecoder, FixEncoder, OutgoingMessage, UtcTimestamp};
 use crate::dictionary::{Dictionary, DictionaryChecker};
 use crate::message_store::{MessageStore, SEQ_NUM_MAX, SeqNum, StoreError, Traffic};
 use crate::settings::SessionSettings;
+use crate::tag::Tag;
 use connection_state::ConnectionState;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub struct FixSession<S> {
     wall_ahead_nanos: i64,
     /// Of an initiator whose peer wants more than the standard's fields.
     logon_writer: Option<Arc<dyn LogonWriter>>,
+    /// Fields of every header.
+    header: Vec<(Tag, String)>,
 }
 
 /// Status for operators.
@@ -78,12 +81,18 @@ impl<S: MessageStore> FixSession<S> {
             replay: FixDecoder::new(),
             wall_ahead_nanos: 0,
             logon_writer: None,
+            header: Vec::new(),
         }
     }
 
     /// An initiator's Logon gets further fields.
     pub fn with_logon_writer(self, logon_writer: Arc<dyn LogonWriter>) -> Self {
         Self { logon_writer: Some(logon_writer), ..self }
+    }
+
+    /// Every message gets these fields of the header, those of the session too. What a message has itself stays as it is.
+    pub fn with_header(self, header: Vec<(Tag, String)>) -> Self {
+        Self { header, ..self }
     }
 
     /// Where the driver's time is not the wall's: SendingTime (52) is, because peers compare it with theirs. Everything

@@ -182,6 +182,11 @@ impl<S: MessageStore> FixSession<S> {
         if self.settings.send_last_processed && !self.draft.has(tag::LAST_MSG_SEQ_NUM_PROCESSED) {
             self.draft.number(tag::LAST_MSG_SEQ_NUM_PROCESSED, self.store.next_incoming() - 1);
         }
+        for (tag, value) in &self.header {
+            if !self.draft.has(*tag) {
+                self.draft.field(*tag, value);
+            }
+        }
         let head = HeaderFields {
             begin_string: self.settings.id.begin_string.as_bytes(),
             sender: self.settings.id.sender.as_bytes(),
