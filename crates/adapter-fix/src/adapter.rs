@@ -218,6 +218,7 @@ impl FixAdapter {
             account: account.map(|account| account.ext_account.as_deref().unwrap_or(&account.name)),
             currency: &currency,
             exchange: reference.exchanges.get(&order.exchange).and_then(|exchange| exchange.code.as_deref()),
+            isin: security.isin.as_deref(),
             at,
         })
     }

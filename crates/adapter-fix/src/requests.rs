@@ -48,6 +48,7 @@ pub struct OrderContext<'a> {
     pub account: Option<&'a str>,
     pub currency: &'a str,
     pub exchange: Option<&'a str>,
+    pub isin: Option<&'a str>,
     pub at: Timestamp,
 }
 
@@ -267,16 +268,21 @@ fn write_fields(
     context: &OrderContext<'_>,
     message: &mut OutgoingMessage,
 ) -> Result<(), RequestRefusal> {
-    let value_of = |tag: Tag, value: &FieldValue| {
-        let value = match value {
+    let value_of = |tag: Tag, wanted: &FieldValue| {
+        let value = match wanted {
             FieldValue::Constant(text) => Some(text.clone()),
             FieldValue::Account => context.account.map(str::to_owned),
             FieldValue::Currency => Some(context.currency.to_owned()),
             FieldValue::Exchange => context.exchange.map(str::to_owned),
+            FieldValue::Isin => context.isin.map(str::to_owned),
             FieldValue::OrderId => Some(order.int_id.to_string()),
             FieldValue::ClOrdId => Some(order.cl_ord_id.as_deref().unwrap_or(order.int_id.as_str()).to_owned()),
         };
-        let missing = || RequestRefusal::new("venue-field", format!("tag {tag}: there is no value for it"));
+        let reason = match wanted {
+            FieldValue::Isin => "the security has no ISIN",
+            _ => "there is no value for it",
+        };
+        let missing = || RequestRefusal::new("venue-field", format!("tag {tag}: {reason}"));
         value.filter(|text| is_sendable(text)).ok_or_else(missing)
     };
     for field in dialect.added().filter(|field| field.is_on(kind.msg_type())) {

@@ -140,7 +140,7 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 29: orders.properties.minQuantity.tag: is missing
         line 32: fields[1].tag: 49 is set by the platform
         line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF, AD, AN, V, x, e)
-        line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
+        line 38: fields[2].value: {colour} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {isin}, {order})
         line 41: executions.execIds: is not one of unique, repeat
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
         line 47: recovery.orders: FIX.4.2 has no Order Mass Status Request
@@ -265,7 +265,7 @@ fn problems_of_groups_are_told_with_the_entry_and_the_member() {
         line 10: groups[1].tag: 9 is set by the platform
         line 11: groups[1].entries: has no entry
         line 15: groups[2].entries[1][1].role: is no key (known: tag, value)
-        line 15: groups[2].entries[1][1].value: {desk} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})
+        line 15: groups[2].entries[1][1].value: {desk} is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {isin}, {order})
         line 15: groups[2].entries[2][1].tag: 54 is set by the platform
         line 15: groups[2].entries[2][2].value: is missing
         line 19: groups[3].entries: entry 1 begins with 5011 and has it again

@@ -37,6 +37,8 @@ pub enum FieldValue {
     Currency,
     /// The code of the order's exchange.
     Exchange,
+    /// The ISIN of the security.
+    Isin,
     /// The platform's id of the order.
     OrderId,
     /// The client's id of the order, where it came over FIX; else the platform's.
@@ -185,10 +187,11 @@ fn value(section: &Section<'_>, messages: &[String], problems: &mut Problems<'_>
         "{account}" => FieldValue::Account,
         "{currency}" => FieldValue::Currency,
         "{exchange}" => FieldValue::Exchange,
+        "{isin}" => FieldValue::Isin,
         "{order}" => FieldValue::OrderId,
         "{clOrdId}" => FieldValue::ClOrdId,
         other if other.contains(['{', '}']) => {
-            let known = "is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {order})";
+            let known = "is no placeholder (known: {account}, {clOrdId}, {currency}, {exchange}, {isin}, {order})";
             return section.refuse("value", &format!("{other} {known}"), problems);
         }
         _ => FieldValue::Constant(value),

@@ -178,7 +178,14 @@ fn times_in_force() -> [(TimeInForce, &'static str); 7] {
 }
 
 fn context() -> OrderContext<'static> {
-    OrderContext { symbol: SAMPLE, account: Some(SAMPLE), currency: "USD", exchange: Some("XNAS"), at: AT }
+    OrderContext {
+        symbol: SAMPLE,
+        account: Some(SAMPLE),
+        currency: "USD",
+        exchange: Some("XNAS"),
+        isin: Some("US5949181045"),
+        at: AT,
+    }
 }
 
 fn sample_order(terms: OrderTerms) -> Order {

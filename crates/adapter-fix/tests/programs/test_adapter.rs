@@ -12,7 +12,7 @@ use bus::Catalogue;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{FilledTotal, FillsPage, InquiryResult, ReportKind, VenueFill};
-use domain::{AdapterName, Order, OrderBook, OrderKind, SecurityId, Side, TimeInForce, Timestamp};
+use domain::{AdapterName, Order, OrderBook, OrderKind, Security, SecurityId, Side, TimeInForce, Timestamp};
 use tempfile::TempDir;
 
 const INSTANCE: u64 = 7;
@@ -116,7 +116,8 @@ pub(crate) fn order(id: u64, side: Side) -> Order {
 fn catalogue() -> Catalogue {
     let mut reference = domain::ReferenceData::default();
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
-    for stock in [samples::stock(1, "MSFT"), samples::stock(2, "BTCUSDT")] {
+    let microsoft = Security { isin: Some("US5949181045".into()), ..samples::stock(1, "MSFT") };
+    for stock in [microsoft, samples::stock(2, "BTCUSDT")] {
         reference.securities.insert(stock.id, Arc::new(stock));
     }
     let account = samples::account(1, "DESK");
@@ -191,7 +192,11 @@ impl TestAdapter {
     }
 
     pub(crate) fn submit(&mut self, order: &Order) {
-        assert_eq!(self.adapter.submit(now(), order), SendOutcome::Sent);
+        assert_eq!(self.place(order), SendOutcome::Sent);
+    }
+
+    pub(crate) fn place(&mut self, order: &Order) -> SendOutcome {
+        self.adapter.submit(now(), order)
     }
 
     pub(crate) fn cancel(&mut self, order: &Order) -> SendOutcome {

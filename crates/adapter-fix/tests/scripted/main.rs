@@ -11,6 +11,7 @@ mod scripted_venue;
 mod fail_over;
 mod fill_lists;
 mod header_fields;
+mod isin;
 mod lost_messages;
 mod lost_sessions;
 mod security_status;

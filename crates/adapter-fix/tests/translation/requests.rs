@@ -167,6 +167,32 @@ fn a_repeating_group_of_the_dialect_stands_whole_and_in_the_order_of_its_entries
 }
 
 #[test]
+fn an_order_has_the_isin_of_its_security_and_is_refused_where_there_is_none() {
+    let fields = "[[fields]]\nmessages = ['D', 'F']\ntag = 48\nvalue = '{isin}'\n\
+                  [[fields]]\nmessages = ['D', 'F']\ntag = 22\nvalue = '4'\n";
+    let dialect = read_dialect(&(shipped_dialect("generic-44").unwrap().to_owned() + fields)).unwrap();
+    let (ids, mut check) = (ids(&dialect), MessageCheck::new(&dialect));
+    let canceled = Order { request: 1, ..order(1) };
+    let known = domain::WireId { instance: INSTANCE, order: canceled.id, request: 0 };
+    let unnamed = adapter_fix::OrderContext { isin: None, ..context() };
+    let messages = [
+        new_order(&dialect, &ids, &order(1), &context()),
+        adapter_fix::cancel(&dialect, &ids, &canceled, known, &context()),
+        new_order(&dialect, &ids, &order(1), &unnamed),
+    ];
+    for message in messages.iter().flatten() {
+        assert_eq!(check.check(message), Ok(()));
+    }
+    let lines: String = messages.iter().map(|message| shown(message) + "\n").collect();
+    expect![[r#"
+        35=D|11=R7-1-0|21=1|22=4|38=100|40=2|44=10.5|48=US5949181045|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        35=F|11=R7-1-1|22=4|38=100|41=R7-1-0|48=US5949181045|54=1|55=MSFT|60=20261116-12:00:00.000
+        venue-field: tag 48: the security has no ISIN
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
 fn what_the_venue_does_not_take_is_not_sent() {
     let mut story = Story::new("quickfix-executor");
     story.cancel(&Order { request: 1, ..order(1) });

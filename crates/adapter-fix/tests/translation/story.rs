@@ -13,7 +13,14 @@ pub(crate) const NOW: &str = "2026-11-16T12:00:00Z";
 
 pub(crate) fn context() -> OrderContext<'static> {
     let at = NOW.parse().unwrap();
-    OrderContext { symbol: "MSFT", account: Some("DESK"), currency: "USD", exchange: Some("XNAS"), at }
+    OrderContext {
+        symbol: "MSFT",
+        account: Some("DESK"),
+        currency: "USD",
+        exchange: Some("XNAS"),
+        isin: Some("US5949181045"),
+        at,
+    }
 }
 
 /// Buys 100 at 10.5, good till cancelled.
