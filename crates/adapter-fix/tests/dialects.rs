@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
-use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS, read_dialect};
+use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS, read_dialect, shipped_dialect};
 use expect_test::expect;
 use serde_json::Value;
 
@@ -407,6 +407,17 @@ fn what_a_dialect_can_never_send_is_told_when_it_is_read() {
         line 15: fields[1].value: FIX.4.2 does not allow D, G: Incorrect data format for value (tag 21)
     "#]]
     .assert_eq(&handled("automatic"));
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_read() {
+    let page = include_str!("../../../docs/fix-out.md");
+    let examples = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let is_dialect =
+        |text: &&str| ["[[fields]]", "[[groups]]", "[[session.header]]"].iter().any(|key| text.starts_with(key));
+    let examples: Vec<&str> = examples.filter(is_dialect).collect();
+    assert_eq!(examples.len(), 3);
+    assert_eq!(problems(&(shipped_dialect("generic-44").unwrap().to_owned() + &examples.concat())), "no problem\n");
 }
 
 fn as_json(text: &str) -> Value {
