@@ -1,14 +1,18 @@
-//! Bits that flip in the journal of a follower: each is named when it starts, and nothing is read or written behind it.
+//! Bits that flip in the journal of a follower: each is named when it starts, and nothing is read or written behind it. One before its newest
+//! snapshot is named by the check of older segments, while it follows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::SeededRng;
 use replication_contract::MemoryLog;
-use storage::journal::FOLDER;
+use replication_contract::sample_frames::INSTANCE;
+use storage::SnapshotStore;
+use storage::journal::{FOLDER, verify_older};
+use storage::lock::DataDirLock;
 use storage::replication::FollowError;
 
-use crate::member::Member;
+use crate::member::{Member, read_all};
 use crate::record;
 
 /// How many; `make flip-bits` sets more.
@@ -72,4 +76,33 @@ fn a_bit_that_flips_in_the_journal_of_a_follower_is_named_and_nothing_is_read_be
     let mut empty = Member::new(4);
     empty.follow(&log);
     assert_eq!(empty.segments(), first.segments());
+}
+
+/// As a follower writes one of what it has applied.
+fn take_snapshot(member: &Member, sequence: u64) {
+    let lock = DataDirLock::acquire(&member.data_folder()).unwrap();
+    SnapshotStore::open(&lock, INSTANCE).unwrap().write(sequence, b"the state", "test").unwrap();
+}
+
+#[test]
+fn a_bit_that_flips_before_the_snapshot_of_a_follower_is_named_while_it_follows() {
+    let (log, mut first, mut second) = (MemoryLog::default(), Member::new(1), Member::new(2));
+    let mut leader = first.lead(&log);
+    record(&mut leader, 1..=40, "order");
+    let follower = second.follow(&log);
+    assert_eq!(follower.checked_from(), None, "without a snapshot everything is checked at the start");
+    drop(follower);
+    take_snapshot(&second, 40);
+    let (oldest, written) = segments(&second.data_folder()).swap_remove(0);
+    let mut content = fs::read(&oldest).unwrap();
+    content[written / 2] ^= 1;
+    fs::write(&oldest, content).unwrap();
+
+    record(&mut leader, 41..=45, "order");
+    let mut follower = second.start(&log).unwrap();
+    assert_eq!(read_all(&mut follower), 5, "it follows: nothing that it applies stands on the old record");
+    let checked_from = follower.checked_from().expect("older segments were left out");
+    assert!(checked_from > 1 && checked_from <= 40, "{checked_from}");
+    let named = verify_older(&second.data_folder().join(FOLDER), checked_from).unwrap_err().to_string();
+    assert!(named.contains(&format!("{} is damaged at offset ", oldest.display())), "{named}");
 }

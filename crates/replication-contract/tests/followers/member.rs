@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{FaultQueue, FaultyStore, MemoryLog, MemoryLogClient};
+use storage::SnapshotStore;
 use storage::journal::{
     DurabilityEvent, FOLDER, Journal, JournalBatch, JournalOptions, JournalReader, JournalRecord, SealedFrame,
 };
@@ -55,7 +56,9 @@ impl Member {
         let candidate = CandidateId([self.number * 16 + self.lives; 16]);
         let store = FaultyStore::new(log.client(), self.faults.clone());
         let lock = DataDirLock::acquire(self.folder.path()).unwrap();
-        let options = JournalOptions { segment_bytes: self.segment_bytes, ..JournalOptions::new(INSTANCE) };
+        // As a server starts: from its newest snapshot.
+        let anchor = SnapshotStore::look(self.folder.path(), INSTANCE).newest_anchor().unwrap();
+        let options = JournalOptions { segment_bytes: self.segment_bytes, anchor, ..JournalOptions::new(INSTANCE) };
         LogFollower::open(ReplicatedLog::new(store, candidate), candidate, &lock, &options)
     }
 

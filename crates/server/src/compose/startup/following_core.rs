@@ -13,6 +13,7 @@ use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
 use tracing::info;
 
 use super::recovered_core::{Core, recovery_failure};
+use super::older_segments;
 use crate::cluster::cluster_state::ClusterState;
 use crate::cluster::log_connection::{ClusterLog, LogConnection};
 use crate::cluster::log_member::{LogMember, follow_failure};
@@ -55,6 +56,7 @@ impl FollowingCore {
         if !member.catch_up(is_stopped)? {
             return Ok(None);
         }
+        older_segments::check(data_dir.lock.folder(), follower.checked_from());
         let proven = member.follower().cursor().chain().head().sequence;
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let storage = FollowerStorage::open(data_dir, proven, inbox)?;

@@ -1,18 +1,18 @@
 //! The engine with everything that it stands on, as it was when it stopped: journal, snapshots, read model, Ledger. Nothing of the
 //! journal is changed before all that remembers it was asked.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
 use read_model_postgres::{Database, PostgresRowStore, PostgresRows};
 use runtime::{RecoveredState, RecoveryError, RecoverySources, recover_from};
 use storage::journal::{self, Inspected, InstanceId, Journal, JournalOptions};
-use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
-use tracing::{error, info, warn};
+use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
+use tracing::{info, warn};
 
+use super::older_segments;
 use crate::cluster::member_folder;
 use crate::config::{Config, HistoryStore};
 use crate::data_dir::DataDir;
@@ -62,7 +62,7 @@ impl Core {
         let (engine, recovered) = replay(&sources, &read_model)?;
         traces.check_orders(&folder, end, engine.last_order())?;
         let journal = open_journal(inspected)?;
-        check_older_segments(&folder, checked_from);
+        older_segments::check(&folder, checked_from);
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
         Ok(Self {
@@ -140,23 +140,5 @@ pub(crate) fn recovery_failure(problem: RecoveryError) -> ExitFailure {
     match problem {
         RecoveryError::Storage(error) => error.into(),
         other => ExitFailure::new(Exit::Damaged, other.to_string()),
-    }
-}
-
-/// A thread reads the segments before the newest snapshot, which a start does not read, while the server trades. Trading does
-/// not stand on these records any more, so damage in them is told and stops nothing.
-fn check_older_segments(data_folder: &Path, checked_from: Option<u64>) {
-    let Some(checked_from) = checked_from else { return };
-    let folder = data_folder.join(journal::FOLDER);
-    let check = move || match journal::verify_older(&folder, checked_from) {
-        Ok(()) => info!("the journal before {checked_from} is good"),
-        Err(StorageError::Damaged(damage)) => error!(
-            "the journal is damaged before {checked_from}, where the newest snapshot begins: {damage}. Trading goes on; bring the \
-             file back from a backup, or history before it cannot be rebuilt"
-        ),
-        Err(problem) => error!(%problem, "the journal before {checked_from} could not be checked"),
-    };
-    if let Err(problem) = thread::Builder::new().name("journal-check".into()).spawn(check) {
-        error!(%problem, "the journal before {checked_from} is not checked: there is no thread for it");
     }
 }

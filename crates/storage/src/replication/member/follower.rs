@@ -38,6 +38,8 @@ pub struct LogFollower<L> {
     /// None for the moment in which the journal is cut.
     journal: Option<SealedJournal>,
     unproven: UnprovenFrames,
+    /// The first sequence that was checked when the journal was opened, where older segments were left out.
+    checked_from: Option<u64>,
     /// None before it has found its place in the log: a folder that is refused there is not that of a member yet.
     file: Option<CursorFile>,
 }
@@ -58,17 +60,25 @@ impl<L: QuorumLog> LogFollower<L> {
         lock: &DataDirLock,
         options: &JournalOptions,
     ) -> Result<Self, FollowError> {
-        let (_, journal) = Journal::inspect(lock, options, &mut |_| {})?.open_sealed()?;
+        let inspected = Journal::inspect(lock, options, &mut |_| {})?;
+        let checked_from = inspected.checked_from();
+        let (_, journal) = inspected.open_sealed()?;
         let cursor = saved_cursor(lock, options)?;
         let proven = cursor.chain().head();
         let unproven = UnprovenFrames::behind(&lock.folder().join(FOLDER), proven.sequence)?;
         let (lock, options, journal) = (lock.clone(), options.clone(), Some(journal));
-        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, file: None })
+        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, checked_from, file: None })
     }
 
     /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
     pub fn cursor(&self) -> &LogCursor {
         &self.cursor
+    }
+
+    /// The first sequence of its journal that was checked at the start, where older segments were left to
+    /// [`verify_older`](crate::journal::verify_older).
+    pub fn checked_from(&self) -> Option<u64> {
+        self.checked_from
     }
 
     /// What this follower may tell its leader: the log proved it, and the own journal has it, synced. None before the first leader.
