@@ -26,22 +26,23 @@ pub(crate) struct CheckedServers {
     pub(crate) silent: Vec<String>,
 }
 
-/// Asks every server. One that does not sync every write is refused; a minority may be silent.
-pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogOpenError> {
+/// Asks every server. One that does not sync every write is refused; a minority may be silent. Those of which it is `known` are not logged again.
+pub(crate) fn check(settings: &JetStreamSettings, known: &[String]) -> Result<CheckedServers, LogOpenError> {
     let (mut checked, mut reasons) = (CheckedServers::default(), Vec::new());
     for address in &settings.monitors {
         match server_status(address, settings.open_wait).and_then(with_jetstream) {
             Ok(found) => drop(checked.durable.insert(checked_server(address, &found)?)),
             Err(reason) => {
-                reasons.push(format!("monitoring at {address}: {reason}"));
+                reasons.push((address, format!("monitoring at {address}: {reason}")));
                 checked.silent.push(address.clone());
             }
         }
     }
     if checked.silent.len() as u64 > SILENT_MAX {
+        let reasons: Vec<_> = reasons.into_iter().map(|(_, reason)| reason).collect();
         return Err(unavailable(reasons.join("; ")));
     }
-    for reason in reasons {
+    for (_, reason) in reasons.into_iter().filter(|(address, _)| !known.contains(address)) {
         tracing::warn!(%reason, "a server of the replicated log does not say whether it syncs every write");
     }
     Ok(checked)

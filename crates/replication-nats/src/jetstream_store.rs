@@ -12,6 +12,7 @@ use crate::member_requests::MemberRequests;
 use crate::member_status::StatusLink;
 use crate::nats_client::{NatsClient, RequestFailure};
 use crate::read_ahead::{BYTES_MAX, ENTRIES_MAX, ReadAhead, sequence_of};
+use crate::server_watch::ServerWatch;
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
 
@@ -37,8 +38,8 @@ const CONDITION_IN_PROCESS: u64 = 10164;
 pub struct JetStreamStore {
     client: NatsClient,
     settings: JetStreamSettings,
-    /// Monitoring addresses that have not said yet whether their server syncs.
-    unchecked: Vec<String>,
+    /// Monitoring addresses that did not say at the start whether their server syncs.
+    silent: Vec<String>,
     /// Tells followers of each entry that was accepted, so that they need not ask for it again and again.
     announcements: NewestMessage,
     ahead: ReadAhead,
@@ -49,11 +50,11 @@ impl JetStreamStore {
     /// break a promise are refused by name. A minority of the servers may be away.
     pub fn open(settings: JetStreamSettings) -> Result<Self, LogOpenError> {
         settings.check()?;
-        let checked = durability::check(&settings)?;
+        let checked = durability::check(&settings, &[])?;
         let client = NatsClient::connect(&settings)?;
         stream::open(&client, &settings, &checked)?;
         let announcements = client.newest_message(announcement_subject(&settings.stream));
-        Ok(Self { client, settings, unchecked: checked.silent, announcements, ahead: ReadAhead::default() })
+        Ok(Self { client, settings, silent: checked.silent, announcements, ahead: ReadAhead::default() })
     }
 
     /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
@@ -71,21 +72,10 @@ impl JetStreamStore {
         self.client.member_requests(&self.settings.stream)
     }
 
-    /// Monitoring addresses of servers that were silent when they were asked whether they sync every write; a minority.
-    pub fn unchecked(&self) -> &[String] {
-        &self.unchecked
-    }
-
-    /// Asks the servers that were silent once more. One that is back and does not sync every write is refused, and so is a holder of the
-    /// stream whose address is not known after all: whoever leads must end, because with it a majority may acknowledge what no
-    /// disk has.
-    pub fn check_again(&mut self) -> Result<(), LogOpenError> {
-        if !self.unchecked.is_empty() {
-            let checked = durability::check(&self.settings)?;
-            stream::check_holders(&self.client, &self.settings, &checked)?;
-            self.unchecked = checked.silent;
-        }
-        Ok(())
+    /// Asks the servers once more, and again and again, whether they sync every write; on a connection of its own, because this one waits for
+    /// one answer at a time.
+    pub fn server_watch(&self) -> ServerWatch {
+        ServerWatch::new(self.settings.clone(), self.silent.clone())
     }
 
     fn call(&self, verb: &str, body: &Value) -> Result<Value, String> {

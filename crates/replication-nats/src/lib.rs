@@ -12,6 +12,7 @@ mod member_link;
 mod member_requests;
 mod message_connection;
 mod member_status;
+mod server_watch;
 mod read_ahead;
 mod jetstream_store;
 
@@ -20,4 +21,5 @@ pub use member_link::MemberLink;
 pub use member_requests::{MemberRequestError, MemberRequests, MemberService};
 pub use member_status::{LogServers, StatusLink};
 pub use message_connection::{ConnectionLost, MessageConnection, MessageSender, NatsMessage};
+pub use server_watch::ServerWatch;
 pub use settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsSettings, NatsTls};

@@ -117,6 +117,16 @@ impl NatsServers {
             process.wait().expect("it ends");
         }
     }
+    /// From its next start on it has the default of `sync_interval`: an acknowledgement does not mean its disk.
+    ///
+    /// # Panics
+    /// Where its configuration cannot be written.
+    pub fn forget_sync(&self, number: usize) {
+        let file = self.folder.join(format!("n{number}.conf"));
+        let before = fs::read_to_string(&file).expect("its configuration");
+        fs::write(&file, before.replace(", sync_interval: always", "")).expect("its configuration");
+    }
+
 }
 
 impl Drop for NatsServers {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use nats_cluster::{NatsCluster, ServerOptions, open_patiently, request};
 use replication_contract::sample_frames::{INSTANCE, frames};
 use replication_contract::{FaultQueue, FaultyStore, LogClient, LogLab, violations};
-use replication_nats::{JetStreamSettings, JetStreamStore, NatsLogin, NatsTls};
+use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, NatsLogin, NatsTls};
 use rustix::process::Signal;
 use storage::journal::{Journal, JournalBatch, JournalOptions, JournalRecord, SealedFrame};
 use storage::lock::DataDirLock;
@@ -262,15 +262,32 @@ fn journals_are_equal_byte_for_byte_while_a_server_of_the_log_dies_and_the_lead_
     follow_to(&mut back, 50);
     assert_eq!(segments(first.path()), segments(second.path()));
     // The server that was away is asked again whether it syncs.
-    let mut store = cluster.open("journal");
-    assert_eq!(store.unchecked().len(), 1);
+    let mut watch = cluster.open("journal").server_watch();
+    assert_eq!(watch.silent().len(), 1);
     cluster.run(stream_leader);
     let begun = Instant::now();
-    while !store.unchecked().is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "{:?}", store.unchecked());
-        store.check_again().unwrap();
+    while !watch.silent().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", watch.silent());
+        watch.check().unwrap();
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_server_that_is_replaced_by_one_that_does_not_sync_is_refused_by_name() {
+    let mut cluster = NatsCluster::three();
+    let mut watch = cluster.open("replaced").server_watch();
+    assert_eq!((watch.check(), watch.silent()), (Ok(()), &[][..]), "every server is as it must be");
+    cluster.replace(1, "");
+    let begun = Instant::now();
+    let refused = loop {
+        assert!(begun.elapsed() < PATIENCE, "nobody has noticed");
+        match watch.check() {
+            Err(error @ LogOpenError::Refused { .. }) => break error,
+            Ok(()) | Err(LogOpenError::Unavailable { .. }) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    assert_eq!(refused.to_string(), "sync_interval: server n1 must have sync_interval: always in its jetstream block");
 }
 
 #[test]

@@ -87,6 +87,16 @@ impl NatsCluster {
         process.wait().expect("the server ends");
     }
 
+    /// In its place another one begins, with the same name and addresses, on an empty disk and with this line for `sync_interval`.
+    pub(crate) fn replace(&mut self, number: usize, sync: &str) {
+        self.end(number, Signal::KILL);
+        fs::remove_dir_all(self.data_folder(number)).unwrap();
+        let file = self.nodes[number].file(self.folder.path(), "conf");
+        let before = fs::read_to_string(&file).unwrap();
+        fs::write(&file, before.replace("sync_interval: always", sync)).unwrap();
+        self.run(number);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }

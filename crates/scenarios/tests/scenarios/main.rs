@@ -13,6 +13,7 @@ mod statements;
 mod closing;
 mod cluster;
 mod cluster_log;
+mod cluster_disks;
 mod cluster_standby;
 mod cluster_forwarding;
 mod cluster_example;

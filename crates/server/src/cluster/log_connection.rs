@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use crossbeam_channel::{Receiver, TryRecvError};
-use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink, MemberRequests};
+use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError, MemberLink, MemberRequests, ServerWatch};
 use storage::journal;
 use storage::replication::{LogBeginning, LogError, ReplicatedLog, begin_empty_log, beginning_of};
 use tracing::{info, warn};
@@ -15,8 +15,8 @@ use crate::data_dir::DataDir;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 
-/// Servers that did not say whether they sync are asked so often.
-const ASK_SILENT_EVERY: Duration = Duration::from_secs(15);
+/// The servers are asked so often whether they sync every write.
+const CHECK_SERVERS_EVERY: Duration = Duration::from_secs(15);
 /// Between two attempts to reach the log.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -51,10 +51,8 @@ pub(crate) fn open(
     if adopted.is_none() {
         return Ok(None);
     }
-    if !store.unchecked().is_empty() {
-        ask_again(settings.clone(), cluster.clone())
-            .map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
-    }
+    watch_servers(store.server_watch(), cluster.clone())
+        .map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
     let reported = cluster.clone();
     let link = store.link(move |message| reported.on_standby_report(message));
     let link = link.map_err(|error| ExitFailure::new(Exit::Failed, error.to_string()))?;
@@ -63,23 +61,19 @@ pub(crate) fn open(
     Ok(Some(LogConnection { requests, log: ReplicatedLog::new(store, cluster.candidate), link }))
 }
 
-/// A server that was silent is asked until it answers: with one that does not sync every write, a majority may acknowledge what no disk
-/// has. Then this member ends.
-fn ask_again(settings: JetStreamSettings, cluster: Arc<ClusterState>) -> io::Result<()> {
-    let ask = move || {
+/// The servers are asked as long as this process runs: one may be replaced, on an empty disk and with default settings, or be back after it
+/// was silent. With one that does not sync every write, a majority may acknowledge what no disk has. Then this member ends.
+fn watch_servers(mut servers: ServerWatch, cluster: Arc<ClusterState>) -> io::Result<()> {
+    let watch = move || {
         loop {
-            thread::sleep(ASK_SILENT_EVERY);
-            match JetStreamStore::open(settings.clone()) {
-                Ok(store) if store.unchecked().is_empty() => {
-                    info!("every server of the replicated log has said that it syncs every write");
-                    return;
-                }
-                Err(refused @ LogOpenError::Refused { .. }) => return cluster.replication.refuse(refused.to_string()),
-                Ok(_) | Err(LogOpenError::Unavailable { .. }) => {}
+            thread::sleep(CHECK_SERVERS_EVERY);
+            // Where a majority does not answer, the log says so.
+            if let Err(refused @ LogOpenError::Refused { .. }) = servers.check() {
+                return cluster.replication.refuse(refused.to_string());
             }
         }
     };
-    thread::Builder::new().name("cluster-check".into()).spawn(ask).map(drop)
+    thread::Builder::new().name("cluster-check".into()).spawn(watch).map(drop)
 }
 
 /// All members know of each other what they say of themselves.
