@@ -32,6 +32,11 @@ pub trait AdminLog: Send + Sync {
     fn is_stalled(&self) -> bool {
         false
     }
+
+    /// Whether rows that are appended come into the audit. They do not where this process follows another one, whose rows have these ids.
+    fn keeps_audit(&self) -> bool {
+        true
+    }
 }
 
 /// Records that may wait for the reader of a log in memory; it then gets no more.

@@ -120,6 +120,11 @@ impl AuditView {
         self.write(|transaction| apply_change(transaction, change))
     }
 
+    /// Whether it lacks a record for good: it was too slow, or its disk failed.
+    pub fn has_failed(&self) -> bool {
+        lock(&self.progress).failed.is_some()
+    }
+
     /// Takes records as they become durable, until there will be no more.
     pub fn follow(self: &Arc<Self>, records: Receiver<DurableAdminRecord>) -> Result<(), AccessError> {
         let view = self.clone();

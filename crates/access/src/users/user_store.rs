@@ -266,7 +266,8 @@ impl UserStore {
 
     /// They are shown before they are journalled; the rows come first.
     fn show_counts(&self, counts: &[AdminChange]) -> Result<(), AccessError> {
-        let Some(view) = self.view.as_deref().filter(|_| !counts.is_empty()) else { return Ok(()) };
+        let is_shown = !counts.is_empty() && self.log.keeps_audit();
+        let Some(view) = self.view.as_deref().filter(|_| is_shown) else { return Ok(()) };
         view.wait_for(self.log.state().last_sequence)?;
         counts.iter().try_for_each(|count| view.count(count))
     }

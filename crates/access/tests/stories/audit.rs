@@ -57,6 +57,25 @@ async fn a_refusal_that_comes_again_and_again_is_one_row_a_minute() {
     .assert_eq(&fixture.audit());
 }
 
+/// Of a follower's refusals the audit knows nothing, and their count is not that of the leader's row.
+#[tokio::test]
+async fn a_follower_shows_the_rows_of_the_leader_and_counts_none_of_them_up() {
+    let fixture = AccessFixture::with_anna();
+    fixture.log.set_following(true);
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    fixture.log.set_following(false);
+    fixture.new_token("robot", UserRole::Viewer, 7).unwrap();
+    fixture.log.set_following(true);
+    for _ in 0..3 {
+        fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    }
+    expect![[r#"
+        1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
+        2 at 0s - CLI - [token new] done: token robot, role viewer, 7 days (1x, last 0s)
+    "#]]
+    .assert_eq(&fixture.audit());
+}
+
 #[tokio::test]
 async fn acts_are_never_folded() {
     let fixture = AccessFixture::open();

@@ -1,7 +1,7 @@
 //! A log in memory that keeps every record as bytes, so that a second one can be filled from it; it may fail on purpose.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use access::{AdminLog, AdminLogError, AuditView, MemoryAdminLog, UserStore};
@@ -12,6 +12,8 @@ pub(crate) struct RecordingLog {
     records: Mutex<Vec<Vec<u8>>>,
     /// Records that it still takes.
     room: AtomicUsize,
+    /// Another process makes the records: what is appended here is in no journal.
+    follows: AtomicBool,
 }
 
 impl RecordingLog {
@@ -21,7 +23,13 @@ impl RecordingLog {
 
     /// The disk is gone after so many records.
     pub(crate) fn with_room(records: usize) -> Arc<Self> {
-        Arc::new(Self { log: MemoryAdminLog::default(), records: Mutex::default(), room: AtomicUsize::new(records) })
+        let (log, room) = (MemoryAdminLog::default(), AtomicUsize::new(records));
+        Arc::new(Self { log, records: Mutex::default(), room, follows: AtomicBool::new(false) })
+    }
+
+    /// From now on, or not any more.
+    pub(crate) fn set_following(&self, follows: bool) {
+        self.follows.store(follows, Ordering::Relaxed);
     }
 
     /// What a new process knows: everything that was durable.
@@ -55,9 +63,16 @@ impl AdminLog for RecordingLog {
     }
 
     fn append(&self, record: AdminRecord) -> Result<u64, AdminLogError> {
+        if !self.keeps_audit() {
+            return Ok(self.state().last_sequence);
+        }
         let left = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(1));
         left.map_err(|_| AdminLogError("the disk is gone".into()))?;
         self.records.lock().unwrap().push(minicbor::to_vec(&record).unwrap());
         self.log.append(record)
+    }
+
+    fn keeps_audit(&self) -> bool {
+        !self.follows.load(Ordering::Relaxed)
     }
 }

@@ -34,17 +34,22 @@ pub(super) fn check(config: &Config, folder: &Path) -> Result<OldFileSummary, Ex
 /// The audit, as far as the journal has it. Before the engine runs, and only where the server may listen.
 pub(super) fn open_audit(config: &Config, core: &Core, old: OldFileSummary) -> Result<Arc<AuditView>, ExitFailure> {
     bind_policy::check_exposure(config, old.has_users || !core.ledger.admin().users.is_empty())?;
+    // One that was too slow lacks rows.
+    if let Some(audit) = core.audit.as_ref().filter(|audit| !audit.has_failed()) {
+        return Ok(audit.clone());
+    }
     audit_view::open(&core.folder, &core.ledger, core.recovered.last_sequence)
 }
 
-/// Users as the log has them so far. They are changed at the leader.
+/// Users and audit as the log has them so far. They are changed at the leader.
 pub(super) fn of_follower(
     config: &Config,
     (data_dir, old): (&DataDir, OldFileSummary),
     ledger: &Arc<JournalLedger>,
+    audit: Arc<AuditView>,
 ) -> Result<Arc<Access>, ExitFailure> {
     bind_policy::check_exposure(config, old.has_users || !ledger.admin().users.is_empty())?;
-    let users = Arc::new(UserStore::new(Arc::new(FollowerAdminLog(ledger.clone())), None));
+    let users = Arc::new(UserStore::new(Arc::new(FollowerAdminLog(ledger.clone())), Some(audit)));
     Ok(Arc::new(Access::open(users, bind_policy::settings(config), data_dir.clock.shared())?))
 }
 

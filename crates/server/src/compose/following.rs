@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use access::AuditView;
 use bus::cluster_overview::ClusterOverview;
 use bus::operations::{BarStore, ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, CommandForwarder, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
@@ -39,6 +40,7 @@ use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
 use crate::ready_line::Endpoints;
+use crate::users::audit_view;
 
 /// What a follower that leads hands to the ordinary start.
 pub(super) struct Followed {
@@ -62,14 +64,15 @@ pub(super) fn follow(
     // A stop that is seen here is asked for once more below.
     let is_stopped = || !stopped.is_empty();
     let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };
-    let FollowingCore { storage, state, member, lanes } = core;
+    let FollowingCore { storage, state, member, lanes, audit } = core;
     let bus = FollowerBus::new(config, &storage);
     let journal = member.follower().monitor().ok_or_else(|| failed(&"the journal is not open"))?;
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
-    let servers = FollowerServers::open(config, context, (&storage, &bus), (cluster, &requests), metrics)?;
+    let parts = (&storage, &bus, &audit);
+    let servers = FollowerServers::open(config, context, parts, (cluster, &requests), metrics)?;
     let prices = follow_prices(config, file, (&bus, &servers), cluster)?;
     let server_file = ServerFile::write(context.data_dir.lock.folder(), &servers.endpoints)?;
     start_context::print_ready_line(&servers.endpoints)?;
@@ -77,7 +80,7 @@ pub(super) fn follow(
     let exit = threads.wait(&context.stopped, cluster);
     drop(prices);
     drop(server_file);
-    let Some(core) = finish(exit?, storage)? else {
+    let Some(core) = finish(exit?, storage, audit, &*bus.bus.journal)? else {
         servers.close();
         return Ok(None);
     };
@@ -107,15 +110,21 @@ fn follow_prices(
     price_feed::follower::start(PriceRoute::of(file), parts).map(Some).map_err(|error| failed(&error))
 }
 
-fn finish(exit: FollowerExit, storage: FollowerStorage) -> Result<Option<Core>, ExitFailure> {
+fn finish(
+    exit: FollowerExit,
+    storage: FollowerStorage,
+    audit: Arc<AuditView>,
+    applied: &dyn JournalStatus,
+) -> Result<Option<Core>, ExitFailure> {
     match exit {
         FollowerExit::Leads(handover) => {
             // Prices of the last leader that came late are no prices of this one's venues.
             drop(handover.inbox.drain_prices());
-            Ok(Some(storage.into_core(*handover)))
+            Ok(Some(storage.into_core(*handover, audit)))
         }
         FollowerExit::Stopped => {
             storage.read_model.stop()?;
+            audit_view::close(&audit, &storage.ledger, applied);
             info!("stopped in order");
             Ok(None)
         }
@@ -255,12 +264,12 @@ impl FollowerServers {
     fn open(
         config: &Config,
         context: &StartContext,
-        (storage, bus): (&FollowerStorage, &FollowerBus),
+        (storage, bus, audit): (&FollowerStorage, &FollowerBus, &Arc<AuditView>),
         (cluster, requests): (&Arc<ClusterState>, &MemberRequests),
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
         let users = (&context.data_dir, context.old_users);
-        let (bus, access) = (&bus.bus, administration::of_follower(config, users, &storage.ledger)?);
+        let (bus, access) = (&bus.bus, administration::of_follower(config, users, &storage.ledger, audit.clone())?);
         let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) =

@@ -1,4 +1,4 @@
-//! The view of the audit, as it is when a server starts: what it misses comes from the journal.
+//! The view of the audit, as it is when a server starts, alone or as a follower: what it misses comes from the journal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) fn open(folder: &Path, ledger: &JournalLedger, journal_end: u64) -> R
     Ok(view)
 }
 
-/// After the engine has stopped: the next start need not read the journal for it.
+/// After the engine has stopped, or a follower's has: the next start need not read the journal for it.
 pub(crate) fn close(view: &AuditView, ledger: &JournalLedger, journal: &dyn JournalStatus) {
     let noted = view.wait_for(ledger.admin().last_sequence).and_then(|()| view.note_complete(journal.durable()));
     if let Err(error) = noted {

@@ -30,6 +30,10 @@ impl AdminLog for FollowerAdminLog {
         }
         Ok(self.state().last_sequence)
     }
+
+    fn keeps_audit(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

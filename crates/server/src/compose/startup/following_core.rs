@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use access::AuditView;
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use engine::Engine;
 use runtime::{LeadHandover, RecoveredState, RecoverySources, recover_up_to};
@@ -12,8 +13,8 @@ use storage::replication::LogFollower;
 use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
 use tracing::info;
 
-use super::recovered_core::{Core, recovery_failure};
 use super::older_segments;
+use super::recovered_core::{Core, recovery_failure};
 use crate::cluster::cluster_state::ClusterState;
 use crate::cluster::log_connection::{ClusterLog, LogConnection};
 use crate::cluster::log_member::{LogMember, follow_failure};
@@ -21,12 +22,15 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::data_dir::traces::Traces;
 use crate::exit_failure::ExitFailure;
+use crate::users::audit_view;
 
 pub(crate) struct FollowingCore {
     pub(crate) storage: FollowerStorage,
     pub(crate) state: (Engine, RecoveredState),
     pub(crate) member: LogMember,
     pub(crate) lanes: InboxReceiver,
+    /// It gets the rows as the engine applies them, and goes on when this process leads.
+    pub(crate) audit: Arc<AuditView>,
 }
 
 /// Shared by the follower's engine and its interfaces, and kept when it leads.
@@ -52,17 +56,18 @@ impl FollowingCore {
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Self>, ExitFailure> {
         let follower = open_journal(config, data_dir, log, cluster)?;
+        older_segments::check(data_dir.lock.folder(), follower.checked_from());
         let mut member = LogMember::new(follower, link, cluster.clone());
         if !member.catch_up(is_stopped)? {
             return Ok(None);
         }
-        older_segments::check(data_dir.lock.folder(), follower.checked_from());
         let proven = member.follower().cursor().chain().head().sequence;
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let storage = FollowerStorage::open(data_dir, proven, inbox)?;
         let state = storage.replay(proven)?;
+        let audit = audit_view::open(&storage.folder, &storage.ledger, proven)?;
         data_dir.clock.start_after(state.1.at);
-        Ok(Some(Self { storage, state, member, lanes }))
+        Ok(Some(Self { storage, state, member, lanes, audit }))
     }
 }
 
@@ -111,7 +116,7 @@ impl FollowerStorage {
     }
 
     /// This process leads: what an ordinary start would have recovered.
-    pub(crate) fn into_core(self, handover: LeadHandover) -> Core {
+    pub(crate) fn into_core(self, handover: LeadHandover, audit: Arc<AuditView>) -> Core {
         let LeadHandover { engine, recovered, journal, inbox: lanes } = handover;
         let Self { folder, instance, snapshots, read_model, retired, ledger, inbox, clock } = self;
         Core {
@@ -127,6 +132,7 @@ impl FollowerStorage {
             inbox,
             lanes,
             clock,
+            audit: Some(audit),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use access::AuditView;
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
 use read_model_postgres::{Database, PostgresRowStore, PostgresRows};
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) inbox: Inbox,
     pub(crate) lanes: InboxReceiver,
     pub(crate) clock: runtime::EngineClock,
+    /// Of a server that followed before: it has the audit already.
+    pub(crate) audit: Option<Arc<AuditView>>,
 }
 
 impl Core {
@@ -78,6 +81,7 @@ impl Core {
             inbox,
             lanes,
             clock,
+            audit: None,
         })
     }
 }
