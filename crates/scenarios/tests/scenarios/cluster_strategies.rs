@@ -53,10 +53,7 @@ fn log_file(cluster: &TestCluster) -> std::path::PathBuf {
 }
 
 fn launcher(cluster: &TestCluster, member: &str) -> ServerLauncher {
-    let launcher =
-        cluster.launcher(member).set("strategies.distributed", true).set("strategies.nats", nats_file(cluster));
-    // A takeover takes some seconds, and venues are there some seconds later.
-    launcher.set("strategies.hangSeconds", 60).set("strategies.onFailure", "keep")
+    cluster.launcher(member).set("strategies.distributed", true).set("strategies.nats", nats_file(cluster))
 }
 
 /// Ids of the strategy's open orders.
