@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use member::{Member, lead, read_all};
 use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{MemoryLog, StoreFault};
-use storage::journal::{Journal, JournalOptions, SealedFrame, SyncMode};
+use storage::journal::{FOLDER, Journal, JournalOptions, SealedFrame, SyncMode, archive, verify};
 use storage::lock::DataDirLock;
 use storage::replication::{FollowError, beginning_of};
 
@@ -43,6 +43,29 @@ fn a_follower_has_the_journal_of_the_leader_byte_for_byte() {
     assert_eq!(read_all(&mut follower), 1);
     leader.end();
     assert_eq!(second.segments(), first.segments());
+}
+
+#[test]
+fn what_one_member_has_archived_is_equal_by_its_hashes_and_the_rest_byte_for_byte() {
+    let log = MemoryLog::default();
+    let (mut first, mut second) = (Member::new(1), Member::new(2));
+    let mut leader = first.lead(&log);
+    let mut follower = second.follow(&log);
+    record(&mut leader, 1..=80, "order");
+    assert_eq!(read_all(&mut follower), 80);
+    let archived = |member: &Member, keep| archive(&member.data_folder(), 80, keep, &mut |_| {}).unwrap().segments;
+    let (of_leader, of_follower) = (archived(&first, 2), archived(&second, 4));
+    assert_eq!((of_leader, of_follower > 0), (of_follower + 2, true));
+    record(&mut leader, 81..=85, "order");
+    assert_eq!(read_all(&mut follower), 5);
+    let (in_both, of_second) = (first.segments(), second.segments());
+    assert_eq!(of_second.len(), in_both.len() + 2);
+    assert!(in_both.iter().all(|(name, bytes)| of_second.get(name) == Some(bytes)), "what neither has archived");
+    let verified = |member: &Member| verify(&member.data_folder().join(FOLDER), &mut |_| {}).unwrap();
+    // The head is the hash of everything before it.
+    assert_eq!(verified(&second), verified(&first));
+    assert_eq!((verified(&first).good.last_sequence, verified(&first).damage), (85, None));
+    assert_eq!(second.frames(), first.frames());
 }
 
 #[test]
