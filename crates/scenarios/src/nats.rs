@@ -1,5 +1,6 @@
 //! NATS servers on reserved ports of this machine and in a folder of the test: three with JetStream, or one without. Each is stopped in order.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use crate::http::HttpClient;
 use crate::ports::reserve_ports;
+use crate::proxy::CuttableProxy;
 use crate::wait::wait_for;
 
 /// The environment variable that names nats-server; `make setup` installs it.
@@ -18,6 +20,8 @@ const SERVERS: usize = 3;
 pub struct NatsServers {
     servers: Vec<ClusteredServer>,
     folder: PathBuf,
+    /// From each server to each other, where their routes go through proxies.
+    routes: BTreeMap<(usize, usize), CuttableProxy>,
 }
 
 struct ClusteredServer {
@@ -33,17 +37,51 @@ impl NatsServers {
     /// # Panics
     /// Where the program is not named or cannot be started.
     pub fn start(folder: &Path) -> Self {
+        Self::start_on(folder, &reserve_ports(3 * SERVERS), BTreeMap::new())
+    }
+
+    /// As [`Self::start`], but the routes of the servers to each other go through proxies, which a test can cut.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn start_with_lines(folder: &Path) -> Self {
         let ports = reserve_ports(3 * SERVERS);
-        let (routes, others) = ports.split_at(SERVERS);
+        let line =
+            |(from, to): (usize, usize)| ((from, to), CuttableProxy::to((Ipv4Addr::LOCALHOST, ports[to]).into()));
+        let pairs =
+            (0..SERVERS).flat_map(|from| (0..SERVERS).map(move |to| (from, to))).filter(|(from, to)| from != to);
+        let routes = pairs.map(line).collect();
+        Self::start_on(folder, &ports, routes)
+    }
+
+    fn start_on(folder: &Path, ports: &[u16], routes: BTreeMap<(usize, usize), CuttableProxy>) -> Self {
+        let (route_ports, others) = ports.split_at(SERVERS);
         let start = |number: usize| {
             let (client_port, monitor_port) = (others[2 * number], others[2 * number + 1]);
-            let file = folder.join(format!("n{number}.conf"));
-            fs::write(&file, configuration(folder, number, (client_port, monitor_port), routes)).expect("a file");
+            let to_others = match routes.is_empty() {
+                true => route_ports.to_vec(),
+                false => lines_from(&routes, number).map(|line| line.address().port()).collect(),
+            };
+            let cluster = cluster_block(route_ports[number], &to_others, !routes.is_empty());
+            let text = configuration(folder, number, (client_port, monitor_port)) + &cluster;
+            fs::write(folder.join(format!("n{number}.conf")), text).expect("a file");
             ClusteredServer { client_port, monitor_port, process: Some(spawn(folder, number)) }
         };
-        let servers = Self { servers: (0..SERVERS).map(start).collect(), folder: folder.to_owned() };
+        let servers = (0..SERVERS).map(start).collect();
+        let servers = Self { servers, folder: folder.to_owned(), routes };
         servers.wait_formed();
         servers
+    }
+
+    /// The routes between one server and the others, in both directions; none where they go through no proxies.
+    pub fn lines_of(&self, number: usize) -> impl Iterator<Item = &CuttableProxy> {
+        self.routes.iter().filter(move |((from, to), _)| *from == number || *to == number).map(|(_, line)| line)
+    }
+
+    /// How many routes to the others a server has, by its monitoring.
+    pub fn routes(&self, number: usize) -> Option<u64> {
+        let page: Value = serde_json::from_str(&monitor(self.servers[number].monitor_port, "/routez")?).ok()?;
+        page["num_routes"].as_u64()
     }
 
     /// Waits until the servers have found each other and chosen who places streams.
@@ -77,6 +115,16 @@ impl NatsServers {
             process.wait().expect("it ends");
         }
         fs::remove_dir_all(data_folder(&self.folder, number)).expect("it had a folder");
+    }
+
+    /// From its next start on it has the default of `sync_interval`: an acknowledgement does not mean its disk.
+    ///
+    /// # Panics
+    /// Where its configuration cannot be written.
+    pub fn forget_sync(&self, number: usize) {
+        let file = self.folder.join(format!("n{number}.conf"));
+        let before = fs::read_to_string(&file).expect("its configuration");
+        fs::write(&file, before.replace(", sync_interval: always", "")).expect("its configuration");
     }
 
     /// Starts one that was stopped or burnt.
@@ -117,16 +165,6 @@ impl NatsServers {
             process.wait().expect("it ends");
         }
     }
-    /// From its next start on it has the default of `sync_interval`: an acknowledgement does not mean its disk.
-    ///
-    /// # Panics
-    /// Where its configuration cannot be written.
-    pub fn forget_sync(&self, number: usize) {
-        let file = self.folder.join(format!("n{number}.conf"));
-        let before = fs::read_to_string(&file).expect("its configuration");
-        fs::write(&file, before.replace(", sync_interval: always", "")).expect("its configuration");
-    }
-
 }
 
 impl Drop for NatsServers {
@@ -195,14 +233,25 @@ fn data_folder(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("n{number}.data"))
 }
 
-fn configuration(folder: &Path, number: usize, (client, monitor): (u16, u16), routes: &[u16]) -> String {
+fn configuration(folder: &Path, number: usize, (client, monitor): (u16, u16)) -> String {
     let data = data_folder(folder, number);
-    let addresses: Vec<_> = routes.iter().map(|port| format!("\"nats-route://127.0.0.1:{port}\"")).collect();
     format!(
         "server_name: n{number}\nlisten: \"127.0.0.1:{client}\"\nhttp: \"127.0.0.1:{monitor}\"\nmax_payload: 17MB\n\
-         jetstream {{ store_dir: {data:?}, max_file_store: 1GB, max_memory_store: 16MB, sync_interval: always }}\n\
-         cluster {{ name: test, listen: \"127.0.0.1:{}\", routes: [{}], no_advertise: true }}\n",
-        routes[number],
+         jetstream {{ store_dir: {data:?}, max_file_store: 1GB, max_memory_store: 16MB, sync_interval: always }}\n"
+    )
+}
+
+/// Where the routes go through proxies, a server tells the others an address of itself at which nobody listens, or they would find a way past
+/// them.
+fn cluster_block(own: u16, to_others: &[u16], is_hidden: bool) -> String {
+    let addresses: Vec<_> = to_others.iter().map(|port| format!("\"nats-route://127.0.0.1:{port}\"")).collect();
+    let advertised = if is_hidden { ", advertise: \"127.0.0.1:1\"" } else { "" };
+    format!(
+        "cluster {{ name: test, listen: \"127.0.0.1:{own}\", routes: [{}], no_advertise: true{advertised} }}\n",
         addresses.join(", ")
     )
+}
+
+fn lines_from(routes: &BTreeMap<(usize, usize), CuttableProxy>, number: usize) -> impl Iterator<Item = &CuttableProxy> {
+    routes.iter().filter(move |((from, _), _)| *from == number).map(|(_, line)| line)
 }

@@ -1,4 +1,4 @@
-//! TCP proxy whose connections can be cut, or held: nothing passes, and neither end is told.
+//! TCP proxy whose connections can be cut, or held: nothing passes, in both directions or in one, and neither end is told.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,8 @@ pub struct CuttableProxy {
     address: SocketAddr,
     connections: Arc<Mutex<Vec<TcpStream>>>,
     is_cut: Arc<AtomicBool>,
-    hold: Arc<Hold>,
+    /// To the target, and back.
+    holds: [Arc<Hold>; 2],
 }
 
 /// Whether bytes wait.
@@ -28,13 +29,13 @@ impl CuttableProxy {
     pub fn to(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let proxy = Self { address, connections: Arc::default(), is_cut: Arc::default(), hold: Arc::default() };
-        let (carried, is_cut, hold) = (proxy.connections.clone(), proxy.is_cut.clone(), proxy.hold.clone());
+        let proxy = Self { address, connections: Arc::default(), is_cut: Arc::default(), holds: Default::default() };
+        let (carried, is_cut, holds) = (proxy.connections.clone(), proxy.is_cut.clone(), proxy.holds.clone());
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if !is_cut.load(Ordering::Relaxed) {
                     // An unreachable target counts as a cut.
-                    let _ = forward(stream, target, &carried, &hold);
+                    let _ = forward(stream, target, &carried, &holds);
                 }
             }
         });
@@ -56,12 +57,17 @@ impl CuttableProxy {
 
     /// Nothing passes until `restore`; then what was sent meanwhile does, as over a network that was away.
     pub fn hold(&self) {
-        self.hold.set(true);
+        self.holds.iter().for_each(|hold| hold.set(true));
+    }
+
+    /// As [`Self::hold`], but what is sent to the target arrives: its answers do not.
+    pub fn hold_answers(&self) {
+        self.holds[1].set(true);
     }
 
     pub fn restore(&self) {
         self.is_cut.store(false, Ordering::Relaxed);
-        self.hold.set(false);
+        self.holds.iter().for_each(|hold| hold.set(false));
     }
 }
 
@@ -77,12 +83,17 @@ impl Hold {
     }
 }
 
-fn forward(near: TcpStream, target: SocketAddr, carried: &Mutex<Vec<TcpStream>>, hold: &Arc<Hold>) -> io::Result<()> {
+fn forward(
+    near: TcpStream,
+    target: SocketAddr,
+    carried: &Mutex<Vec<TcpStream>>,
+    holds: &[Arc<Hold>; 2],
+) -> io::Result<()> {
     let far = TcpStream::connect(target)?;
     let (near_back, far_back) = (near.try_clone()?, far.try_clone()?);
     let ends = [near.try_clone()?, far.try_clone()?];
     carried.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
-    let (there, back) = (hold.clone(), hold.clone());
+    let [there, back] = holds.clone();
     thread::spawn(move || copy_bytes(near, far, &there));
     thread::spawn(move || copy_bytes(far_back, near_back, &back));
     Ok(())

@@ -41,8 +41,18 @@ impl TestCluster {
     }
 
     pub(crate) fn with_members(members: &[&'static str], standby: u8, lab: LabPlatform) -> Self {
+        Self::with_servers(members, standby, lab, NatsServers::start)
+    }
+
+    /// As [`Self::with_members`], on servers that are started in this way.
+    pub(crate) fn with_servers(
+        members: &[&'static str],
+        standby: u8,
+        lab: LabPlatform,
+        start: fn(&Path) -> NatsServers,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let nats = NatsServers::start(folder.path());
+        let nats = start(folder.path());
         let ports = members.iter().copied().zip(reserve_ports(members.len())).collect();
         Self { lab, nats, ports, folder, standby, lines: BTreeMap::new(), copy: None }
     }

@@ -1,4 +1,4 @@
-//! What happens to a cluster: a leader is killed or paused, a member loses the NATS servers, or a NATS server stands still.
+//! What happens to a cluster: a leader is killed or paused, a line is held or cut, or a NATS server stands still.
 
 use std::fs;
 use std::thread;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use scenarios::nats::NatsServers;
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::send_signal;
+use scenarios::wait::wait_for;
 
 use super::{LOG, MEMBERS, Series, wait_long};
 use crate::kill::flow::Random;
@@ -20,20 +21,9 @@ pub(crate) enum Fault {
     Pause {
         millis: u64,
     },
-    /// Lines of the leader to all NATS servers: nothing passes, and neither end is told.
-    HoldLeader {
-        millis: u64,
-    },
-    /// The same lines end, and new ones are refused.
-    CutLeader {
-        millis: u64,
-    },
-    HoldFollower {
-        millis: u64,
-    },
-    /// One line of each member, to the same NATS server.
-    HoldServer {
-        server: usize,
+    Partition {
+        lines: Lines,
+        how: Breakage,
         millis: u64,
     },
     PauseServer {
@@ -44,6 +34,32 @@ pub(crate) enum Fault {
     Burn {
         server: usize,
     },
+}
+
+/// What cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// All NATS servers, from the leader.
+    OfLeader,
+    OfFollower,
+    /// One NATS server, from every member.
+    ToServer(usize),
+    /// One NATS server, from the other two: members reach it.
+    BetweenServers(usize),
+    /// The venue, by the line for orders.
+    ToVenue,
+    /// The leader, from clients over REST.
+    OfClients,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Breakage {
+    /// Nothing passes, and neither end is told.
+    Held,
+    /// What is sent arrives, and no answer comes back.
+    AnswersHeld,
+    /// Connections end, and new ones are refused.
+    Cut,
 }
 
 /// How many of each.
@@ -81,13 +97,17 @@ fn one_of_three(random: &mut Random) -> usize {
 
 fn partition(random: &mut Random, millis: u64) -> Fault {
     let server = one_of_three(random);
-    match random.between((0, 4)) {
-        0 => Fault::HoldLeader { millis },
-        1 => Fault::CutLeader { millis },
-        2 => Fault::HoldFollower { millis },
-        3 => Fault::HoldServer { server, millis },
-        _ => Fault::PauseServer { server, millis },
-    }
+    let how = [Breakage::Held, Breakage::AnswersHeld, Breakage::Cut][one_of_three(random)];
+    let lines = match random.between((0, 6)) {
+        0 => Lines::OfLeader,
+        1 => Lines::OfFollower,
+        2 => Lines::ToServer(server),
+        3 => Lines::BetweenServers(server),
+        4 => Lines::ToVenue,
+        5 => Lines::OfClients,
+        _ => return Fault::PauseServer { server, millis },
+    };
+    Fault::Partition { lines, how, millis }
 }
 
 impl Fault {
@@ -98,17 +118,12 @@ impl Fault {
                 series.members.remove(leader).expect("it runs").kill();
             }
             Self::Pause { millis } => while_stopped(series.members[leader].pid(), millis),
-            Self::HoldLeader { millis } => while_held(series, &[leader], None, millis),
-            Self::CutLeader { millis } => {
-                series.cluster.lines[leader].iter().for_each(CuttableProxy::cut);
+            Self::Partition { lines, how, millis } => {
+                let broken = lines.of(series, leader);
+                broken.iter().for_each(|line| how.begin(line));
                 thread::sleep(Duration::from_millis(millis));
-                series.cluster.lines[leader].iter().for_each(CuttableProxy::restore);
+                broken.iter().for_each(|line| line.restore());
             }
-            Self::HoldFollower { millis } => {
-                let follower = MEMBERS.into_iter().find(|member| *member != leader).expect("there are three");
-                while_held(series, &[follower], None, millis);
-            }
-            Self::HoldServer { server, millis } => while_held(series, &MEMBERS, Some(server), millis),
             Self::PauseServer { server, millis } => while_stopped(series.cluster.nats.pid(server), millis),
             Self::Burn { server } => burn(series, leader, server),
         }
@@ -118,6 +133,33 @@ impl Fault {
     pub(crate) fn wait_for_recovery(self, series: &Series) {
         if let Self::Burn { server } = self {
             wait_caught_up(&series.cluster.nats, server);
+        }
+    }
+}
+
+impl Lines {
+    fn of<'a>(self, series: &'a Series, leader: &str) -> Vec<&'a CuttableProxy> {
+        let cluster = &series.cluster;
+        match self {
+            Self::OfLeader => cluster.lines[leader].iter().collect(),
+            Self::OfFollower => {
+                let follower = MEMBERS.into_iter().find(|member| *member != leader).expect("there are three");
+                cluster.lines[follower].iter().collect()
+            }
+            Self::ToServer(server) => cluster.lines.values().map(|lines| &lines[server]).collect(),
+            Self::BetweenServers(server) => cluster.nats.lines_of(server).collect(),
+            Self::ToVenue => vec![&cluster.lab.api],
+            Self::OfClients => vec![&series.client_lines[leader]],
+        }
+    }
+}
+
+impl Breakage {
+    fn begin(self, line: &CuttableProxy) {
+        match self {
+            Self::Held => line.hold(),
+            Self::AnswersHeld => line.hold_answers(),
+            Self::Cut => line.cut(),
         }
     }
 }
@@ -149,14 +191,15 @@ fn while_stopped(pid: u32, millis: u64) {
     send_signal(pid, "CONT");
 }
 
-/// All lines of these members, or those to one server.
-fn while_held(series: &Series, members: &[&str], server: Option<usize>, millis: u64) {
-    let lines = || {
-        let of_member = |member: &&str| series.cluster.lines[*member].iter().enumerate();
-        let all = members.iter().flat_map(of_member);
-        all.filter(|(number, _)| server.is_none_or(|server| server == *number)).map(|(_, line)| line)
-    };
-    lines().for_each(CuttableProxy::hold);
-    thread::sleep(Duration::from_millis(millis));
-    lines().for_each(CuttableProxy::restore);
+/// Else a partition between servers would be none.
+#[test]
+fn a_nats_server_whose_lines_are_cut_has_no_way_past_them_and_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = NatsServers::start_with_lines(folder.path());
+    let before = servers.routes(0).unwrap();
+    servers.lines_of(0).for_each(CuttableProxy::cut);
+    wait_for("no route to be left", || (servers.routes(0) == Some(0)).then_some(()));
+    assert!(servers.routes(1) > Some(0), "the other two reach each other");
+    servers.lines_of(0).for_each(CuttableProxy::restore);
+    wait_for("all routes to be there again", || (servers.routes(0) >= Some(before)).then_some(()));
 }

@@ -1,6 +1,6 @@
 //! Three members under load, over REST at every one of them and over FIX with three addresses, into a venue in a process of its own. Their
-//! leaders are killed, paused and burnt, and lines between members and NATS servers are held or cut. What clients were told, the journals and the
-//! venue's ledger are compared.
+//! leaders are killed, paused and burnt, and lines are held or cut: between members and NATS servers, between NATS servers, to the venue and to
+//! clients. What clients were told, the journals and the venue's ledger are compared.
 //!
 //! `RIALTO_CLUSTER_KILLS` (5), `RIALTO_CLUSTER_PAUSES` (2), `RIALTO_CLUSTER_PARTITIONS` (2), `RIALTO_CLUSTER_BURNS` (1: a leader and a
 //! NATS server lose everything that they had), `RIALTO_CLUSTER_SECONDS_MAX` (5) for pauses and
@@ -14,12 +14,15 @@ mod rest_load;
 mod upgrade;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use scenarios::http::HttpClient;
+use scenarios::nats::NatsServers;
 use scenarios::ports::reserve_ports;
+use scenarios::proxy::CuttableProxy;
 use scenarios::seed::fresh_seed;
 use scenarios::server::{RunningServer, ServerLauncher};
 use serde_json::Value;
@@ -51,6 +54,8 @@ const RECOVERY: Duration = Duration::from_secs(90);
 pub(crate) struct Series {
     pub(crate) cluster: TestCluster,
     pub(crate) members: BTreeMap<&'static str, RunningServer>,
+    /// By which clients over REST reach each member.
+    pub(crate) client_lines: BTreeMap<&'static str, CuttableProxy>,
     fix_ports: Vec<u16>,
     pub(crate) random: Random,
     epochs: EpochLog,
@@ -67,10 +72,12 @@ impl Series {
 
     fn begin_by(seed: u64, program: Option<PathBuf>) -> Self {
         let lab = LabPlatform::with("BETA", &LAB, "");
-        let cluster = TestCluster::with_members(&MEMBERS, 1, lab).with_lines();
+        let cluster = TestCluster::with_servers(&MEMBERS, 1, lab, NatsServers::start_with_lines).with_lines();
         let epochs = EpochLog::new(&cluster.nats);
-        let (members, random) = (BTreeMap::new(), Random::new(seed));
-        let mut series = Self { cluster, members, fix_ports: reserve_ports(3), random, epochs, takeovers: 0, program };
+        let (members, random, fix_ports) = (BTreeMap::new(), Random::new(seed), reserve_ports(3));
+        let line = |member| CuttableProxy::to(cluster.address(member)["http://".len()..].parse().unwrap());
+        let client_lines = MEMBERS.map(|member| (member, line(member))).into();
+        let mut series = Self { cluster, members, client_lines, fix_ports, random, epochs, takeovers: 0, program };
         MEMBERS.iter().for_each(|member| series.start(member));
         let leader = series.wait_for_leader();
         let mut client = series.client(leader);
@@ -82,6 +89,8 @@ impl Series {
     fn launcher(&self, member: &str) -> ServerLauncher {
         let place = MEMBERS.iter().position(|known| *known == member).expect("it is a member");
         let launch = with_fix(&self.cluster, member, self.fix_ports[place]);
+        // The name by which these clients call it.
+        let launch = launch.set("http.hosts", self.client_lines[member].address());
         let launch =
             launch.set("risk.ordersPerSecond", 100_000).set("risk.rejectBreaker", "").set("risk.selfTrade", "allow");
         self.program.iter().fold(launch, |launch, program| launch.of_program(program))
@@ -95,6 +104,11 @@ impl Series {
 
     pub(crate) fn client(&self, member: &str) -> HttpClient {
         self.cluster.client(member).with_timeout(Duration::from_secs(10))
+    }
+
+    /// Where clients over REST reach the members.
+    fn client_addresses(&self) -> Vec<SocketAddr> {
+        self.client_lines.values().map(CuttableProxy::address).collect()
     }
 
     /// The member that leads with its lease, of the newest epoch; none while there is none.
@@ -209,7 +223,7 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
         number("RIALTO_CLUSTER_BETWEEN", 20)
     );
     let mut series = Series::begin(seed);
-    let rest = RestLoad::begin(&series.cluster, &MEMBERS, rate * (100 - FIX_PERCENT) / 100, seed);
+    let rest = RestLoad::begin(&series.client_addresses(), rate * (100 - FIX_PERCENT) / 100, seed);
     let fix = FixLoad::begin(&series.fix_ports, (rate * FIX_PERCENT / 100).max(1));
     for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);

@@ -11,7 +11,6 @@ use scenarios::http::{HttpClient, HttpFailure};
 use serde_json::{Value, json};
 
 use crate::binance::{BITCOIN, order_of};
-use crate::cluster::TestCluster;
 use crate::kill::flow::Random;
 use crate::test_platform::{limit, path_of, with_id};
 
@@ -46,10 +45,9 @@ pub(crate) struct RestLoad {
 }
 
 impl RestLoad {
-    pub(crate) fn begin(cluster: &TestCluster, members: &[&str], rate: u64, seed: u64) -> Self {
+    /// At the members that have these addresses.
+    pub(crate) fn begin(addresses: &[SocketAddr], rate: u64, seed: u64) -> Self {
         let (acknowledged, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let addresses: Vec<SocketAddr> =
-            members.iter().map(|member| cluster.address(member)[7..].parse().unwrap()).collect();
         let client = |number| RestClient {
             name: format!("rest-{number}"),
             members: addresses.iter().map(|address| HttpClient::new(*address).with_timeout(ANSWER_WAIT)).collect(),
