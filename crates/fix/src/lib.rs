@@ -18,7 +18,7 @@ mod masked;
 pub use codec::*;
 pub use dictionary::*;
 pub use echo_application::{ECHO_ORDERS_MAX, EchoApplication};
-pub use masked::masked;
+pub use masked::{masked, masked_with};
 pub use message_store::{
     MEMORY_STORE_BYTES_MAX, MemoryStore, MessageStore, MessageVisitor, SEQ_NUM_MAX, SeqNum, StoreError, Traffic,
 };

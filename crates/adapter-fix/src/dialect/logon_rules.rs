@@ -40,6 +40,16 @@ pub struct SignatureRules {
     pub has_base64_secret: bool,
 }
 
+impl LogonRules {
+    /// Fields besides passwords and RawData (96) that no log may show.
+    pub fn secret_tags(&self) -> Vec<Tag> {
+        match &self.credentials {
+            LogonCredentials::Signature(rules) => vec![rules.tag],
+            LogonCredentials::None | LogonCredentials::Password | LogonCredentials::NonceHash => Vec::new(),
+        }
+    }
+}
+
 impl SignatureRules {
     /// Password (554) is the passphrase of the key, and signed.
     pub fn has_passphrase(&self) -> bool {

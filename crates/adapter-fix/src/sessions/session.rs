@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use fix::tag::Tag;
 use fix::{
     Application, CancelOnDisconnect, CheckRules, ConnectionType, DictionaryChoice, Direction, DisconnectReason,
     FixCredentials, FixDecoder, FixMessage, FixSession, GatewaySettings, LogonDecision, LogonTicket, OutgoingMessage,
-    SOH, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
+    SOH, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings, masked_with,
 };
 use fix_net::{SessionHandle, TlsWrapper, session_queue};
 use tokio::sync::watch;
@@ -96,6 +97,7 @@ impl VenueSession {
             numbers: numbers.clone(),
             logon_number: None,
             appl_ver_id: dialect.version.appl_ver_id(),
+            secret_tags: dialect.logon.secret_tags(),
         };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
         let session = session.with_logon_writer(Arc::new(LogonFields::new(dialect, plan.role, plan.signer.clone())));
@@ -211,6 +213,8 @@ struct VenueApplication {
     logon_number: Option<SeqNum>,
     /// DefaultApplVerID (1137) of the dialect.
     appl_ver_id: Option<&'static str>,
+    /// Fields of the dialect that the message log does not show.
+    secret_tags: Vec<Tag>,
 }
 
 impl VenueApplication {
@@ -323,7 +327,7 @@ impl Application for VenueApplication {
     }
 
     fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
-        tracing::debug!(target: "fix-out", ?direction, frame = %fix::masked(frame), "message");
+        tracing::debug!(target: "fix-out", ?direction, frame = %masked_with(frame, &self.secret_tags), "message");
         if direction == Direction::In {
             // What came before it was handled to its end.
             self.numbers.note_passed();

@@ -6,6 +6,7 @@
 #[path = "../programs/test_adapter.rs"]
 #[allow(dead_code, reason = "not every request is needed here")]
 mod test_adapter;
+mod captured_log;
 mod scripted_venue;
 
 mod fail_over;
@@ -14,5 +15,6 @@ mod header_fields;
 mod isin;
 mod lost_messages;
 mod lost_sessions;
+mod message_log;
 mod security_status;
 mod session_rejects;
