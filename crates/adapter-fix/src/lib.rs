@@ -29,12 +29,14 @@ pub use adapter::FixAdapter;
 pub use dialect::*;
 pub use dialect_trial::read_dialect;
 pub use market_data::{FeedStep, MarketDataFeed, RESTARTS_MAX};
-pub use message_check::MessageCheck;
+pub use message_check::{MessageCheck, check_logons};
 pub use order_chains::{OrderChains, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};
 pub use requests::{
     ClientIds, OrderContext, QuestionId, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
     replace,
 };
+pub use securities::security_list::SecurityList;
+pub use securities::security_status::SecurityStatuses;
 pub use sessions::session_runtime::SteppedNetwork;
 pub use venue_type::{FixVenueType, open_adapter, open_stepped_adapter};

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, Garbled, MessageFault, OutgoingMessage, SOH};
 
-use crate::dialect::{Dialect, ExtraField, FixVersion, OrderNaming};
+use crate::dialect::{Dialect, ExtraField, FixVersion, OrderNaming, SessionRole};
 use crate::requests::RequestRefusal;
+use crate::sessions::logon_fields::sample_logon;
 
 /// What stands for the header that the session adds.
 const HEADER: [(fix::tag::Tag, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];
@@ -66,6 +67,7 @@ impl MessageCheck {
     pub fn new(dialect: &Dialect) -> Self {
         let asked = [dialect.recovery.ended_orders_tag, dialect.recovery.fills_limit_tag].into_iter().flatten();
         let added = dialect.added().flat_map(ExtraField::tags).chain(asked).chain(dialect.orders.properties.tags());
+        let added = added.chain(dialect.logon.tags());
         Self {
             dictionary: dictionary_of(dialect.version),
             checker: DictionaryChecker::default(),
@@ -155,6 +157,13 @@ fn write_group(out: &mut Vec<u8>, (tag, value): (fix::tag::Tag, &[u8]), unknown:
         out.extend_from_slice(member);
         out.push(SOH);
     }
+}
+
+/// Whether the Logon of every session of a dialect keeps to the dictionary. What differs from one Logon to the next is a text in any case,
+/// so this is known before the first one is sent.
+pub fn check_logons(dialect: &Dialect) -> Result<(), RequestRefusal> {
+    let mut check = MessageCheck::new(dialect);
+    SessionRole::ALL.into_iter().try_for_each(|role| check.check(&sample_logon(dialect, role)))
 }
 
 fn write(out: &mut Vec<u8>, tag: fix::tag::Tag, value: &[u8]) {

@@ -25,6 +25,7 @@ use crate::dialect::{
     Dialect, DialectProof, LogonCredentials, OrderQuery, SHIPPED_DIALECTS, SessionRole, SignatureRules,
 };
 use crate::dialect_trial::read_dialect;
+use crate::message_check::check_logons;
 use crate::securities::symbol_question::ask_for_symbols;
 use crate::sessions::SessionFiles;
 use crate::sessions::logon_fields::LogonSigner;
@@ -380,7 +381,12 @@ fn dialect(settings: &VenueSettings) -> Result<Dialect, String> {
         let known: Vec<&str> = SHIPPED_DIALECTS.iter().map(|(name, _)| *name).collect();
         format!("{name} is no shipped dialect ({}), and as a file it cannot be read: {error}", known.join(", "))
     })?;
-    read_dialect(&text).map_err(|error| format!("{name}: {}", error.to_string().replace('\n', "; ")))
+    let read = read_dialect(&text).map_err(|error| error.to_string().replace('\n', "; "));
+    let checked = read.and_then(|dialect| match check_logons(&dialect) {
+        Ok(()) => Ok(dialect),
+        Err(refusal) => Err(refusal.to_string()),
+    });
+    checked.map_err(|reason| format!("{name}: {reason}"))
 }
 
 fn credentials(settings: &VenueSettings) -> Result<Option<FixCredentials>, String> {

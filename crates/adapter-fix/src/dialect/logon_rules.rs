@@ -41,6 +41,18 @@ pub struct SignatureRules {
 }
 
 impl LogonRules {
+    /// Fields of the Logon that the file names.
+    pub fn tags(&self) -> Vec<Tag> {
+        let added = self.fields.iter().map(|field| field.tag);
+        match &self.credentials {
+            LogonCredentials::Signature(rules) => {
+                let passphrase = rules.has_passphrase().then_some(tag::PASSWORD);
+                added.chain([rules.key_tag, rules.tag]).chain(passphrase).collect()
+            }
+            LogonCredentials::None | LogonCredentials::Password | LogonCredentials::NonceHash => added.collect(),
+        }
+    }
+
     /// Fields besides passwords and RawData (96) that no log may show.
     pub fn secret_tags(&self) -> Vec<Tag> {
         match &self.credentials {

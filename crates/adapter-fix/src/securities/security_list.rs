@@ -28,7 +28,7 @@ pub(crate) struct SecurityListRow {
 
 /// Asks for the list and collects it; pure.
 #[derive(Debug)]
-pub(crate) struct SecurityList {
+pub struct SecurityList {
     rules: SecurityListRules,
     begun_seconds: i64,
     number: u64,
@@ -49,12 +49,12 @@ pub(crate) enum SecurityListStep {
 }
 
 impl SecurityList {
-    pub(crate) fn new(rules: SecurityListRules, begun_seconds: i64) -> Self {
+    pub fn new(rules: SecurityListRules, begun_seconds: i64) -> Self {
         Self { rules, begun_seconds, number: 0, rows: None, listed: None }
     }
 
     /// All securities; an older question counts no more.
-    pub(crate) fn request(&mut self) -> OutgoingMessage {
+    pub fn request(&mut self) -> OutgoingMessage {
         self.number += 1;
         self.rows = Some(Vec::new());
         let mut message = OutgoingMessage::new("x");

@@ -10,7 +10,7 @@ use crate::dialect::SecurityStatusRules;
 
 /// Asks for the status of securities and keeps what is told; pure.
 #[derive(Debug)]
-pub(crate) struct SecurityStatuses {
+pub struct SecurityStatuses {
     rules: SecurityStatusRules,
     begun_seconds: i64,
     number: u64,
@@ -19,12 +19,12 @@ pub(crate) struct SecurityStatuses {
 }
 
 impl SecurityStatuses {
-    pub(crate) fn new(rules: SecurityStatusRules, begun_seconds: i64) -> Self {
+    pub fn new(rules: SecurityStatusRules, begun_seconds: i64) -> Self {
         Self { rules, begun_seconds, number: 0, known: BTreeMap::new() }
     }
 
     /// Now and whenever it changes.
-    pub(crate) fn request(&mut self, symbol: &str) -> OutgoingMessage {
+    pub fn request(&mut self, symbol: &str) -> OutgoingMessage {
         self.number += 1;
         let mut message = OutgoingMessage::new("e");
         let id = format!("S{:x}-{}", self.begun_seconds, self.number);

@@ -11,6 +11,7 @@ use crossbeam_channel::bounded;
 use fix::FixDecoder;
 
 use crate::dialect::{Dialect, SecurityListRules};
+use crate::message_check::MessageCheck;
 use crate::requests::utc;
 use crate::securities::security_list::{SecurityList, SecurityListRow, SecurityListStep};
 use crate::sessions::number_store::SharedNumbers;
@@ -22,7 +23,8 @@ use crate::sessions::side_session::{SideSession, SideSessionEvent};
 const WAIT_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(200);
 
-/// Logs on, asks and logs out. `server_numbers` is where the server has the numbers of that session.
+/// Logs on, asks and logs out; a question that cannot be asked is refused before. `server_numbers` is where the server has the numbers of
+/// that session.
 pub(crate) fn ask_for_symbols(
     dialect: &Dialect,
     rules: SecurityListRules,
@@ -30,6 +32,8 @@ pub(crate) fn ask_for_symbols(
     server_numbers: &Path,
     clock: &AdapterClock,
 ) -> Result<Vec<ListedSymbol>, String> {
+    let question = SecurityList::new(rules.clone(), 0).request();
+    MessageCheck::new(dialect).check(&question).map_err(|refusal| refusal.to_string())?;
     let resets = dialect.market_data.as_ref().is_none_or(|prices| prices.reset_on_logon);
     let file = if resets { scratch_file(&plan) } else { server_numbers.to_owned() };
     let failed = |error: io::Error| format!("{}: {error}", file.display());

@@ -8,7 +8,7 @@ use adapter_kit::signing::{NonceHash, RequestSigner};
 use fix::tag::{self, Tag};
 use fix::{LogonHeader, LogonWriter, OutgoingMessage, UtcTimestamp};
 
-use crate::dialect::{Dialect, SessionRole, SignatureRules};
+use crate::dialect::{Dialect, LogonCredentials, SessionRole, SignatureRules};
 
 /// Of the messages of the session, in both Logons.
 pub(crate) const DEFAULT_APPL_VER_ID: Tag = 1137;
@@ -60,6 +60,29 @@ impl LogonWriter for LogonFields {
 
 type Written = Result<(), adapter_kit::signing::SigningKeyError>;
 
+/// A Logon as a session of that dialect sends it, with a text in the place of what the credentials say.
+pub(crate) fn sample_logon(dialect: &Dialect, role: SessionRole) -> OutgoingMessage {
+    const TEXT: &str = "x";
+    let mut logon = OutgoingMessage::new("A");
+    logon.field(tag::ENCRYPT_METHOD, "0").display(tag::HEART_BT_INT, dialect.session.heartbeat_seconds);
+    if dialect.session.reset_on_logon {
+        logon.field(tag::RESET_SEQ_NUM_FLAG, "Y");
+    }
+    for (tag, value) in LogonFields::new(dialect, role, None).fields {
+        logon.field(tag, value);
+    }
+    match &dialect.logon.credentials {
+        LogonCredentials::None => {}
+        LogonCredentials::Password => drop(logon.field(tag::USERNAME, TEXT).field(tag::PASSWORD, TEXT)),
+        LogonCredentials::Signature(rules) => {
+            logon.field(rules.key_tag, TEXT);
+            write_signed(rules, rules.has_passphrase().then_some(TEXT), TEXT, &mut logon);
+        }
+        LogonCredentials::NonceHash => write_nonce((TEXT, TEXT, TEXT), &mut logon),
+    }
+    logon
+}
+
 fn write_signature(
     rules: &SignatureRules,
     signer: &RequestSigner,
@@ -68,23 +91,31 @@ fn write_signature(
     logon: &mut OutgoingMessage,
 ) -> Written {
     logon.field(rules.key_tag, signer.api_key());
+    let signature = signer.sign_as(rules.encoding, &signed(rules, passphrase, header))?;
+    write_signed(rules, passphrase, &signature, logon);
+    Ok(())
+}
+
+fn write_signed(rules: &SignatureRules, passphrase: Option<&str>, signature: &str, logon: &mut OutgoingMessage) {
     if let Some(passphrase) = passphrase {
         logon.field(tag::PASSWORD, passphrase);
     }
-    let signature = signer.sign_as(rules.encoding, &signed(rules, passphrase, header))?;
     if rules.tag == tag::RAW_DATA {
         logon.display(RAW_DATA_LENGTH, signature.len());
     }
     logon.field(rules.tag, signature);
-    Ok(())
 }
 
 fn write_nonce_hash(hash: &NonceHash, header: &LogonHeader<'_>, logon: &mut OutgoingMessage) -> Written {
     let at = UtcTimestamp::parse(header.sending_time.as_bytes()).map_or(0, UtcTimestamp::nanos);
     let nonce = NonceHash::nonce(at / NANOS_PER_MILLI)?;
-    logon.field(tag::USERNAME, hash.api_key()).field(tag::PASSWORD, hash.password(&nonce));
-    logon.display(RAW_DATA_LENGTH, nonce.len()).field(tag::RAW_DATA, nonce);
+    write_nonce((hash.api_key(), &hash.password(&nonce), &nonce), logon);
     Ok(())
+}
+
+fn write_nonce((key, password, nonce): (&str, &str, &str), logon: &mut OutgoingMessage) {
+    logon.field(tag::USERNAME, key).field(tag::PASSWORD, password);
+    logon.display(RAW_DATA_LENGTH, nonce.len()).field(tag::RAW_DATA, nonce);
 }
 
 fn signed(rules: &SignatureRules, passphrase: Option<&str>, header: &LogonHeader<'_>) -> String {
@@ -109,8 +140,6 @@ impl fmt::Debug for LogonFields {
 #[cfg(test)]
 mod tests {
     use adapter_kit::credentials::{SigningKey, VenueCredentials};
-
-    use crate::dialect::LogonCredentials;
 
     use super::*;
 

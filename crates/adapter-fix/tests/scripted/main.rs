@@ -18,3 +18,4 @@ mod lost_sessions;
 mod message_log;
 mod security_status;
 mod session_rejects;
+mod unfit_messages;

@@ -1,12 +1,16 @@
 //! Orders, cancels, replaces and questions as messages; what the dialect does not offer is refused.
 
+use std::collections::BTreeSet;
+
 use adapter_fix::{
-    CaptureScope, ClientIds, Dialect, FixVersion, MessageCheck, QuestionId, SHIPPED_DIALECTS, mass_status, new_order,
-    order_status, position_request, read_dialect, shipped_dialect, trade_capture,
+    CaptureScope, ClientIds, Dialect, FixVersion, MarketDataFeed, MessageCheck, QuestionId, SHIPPED_DIALECTS,
+    SecurityList, SecurityStatuses, check_logons, mass_status, new_order, order_status, position_request, read_dialect,
+    shipped_dialect, trade_capture,
 };
 use domain::order::OrderTerms;
-use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, Side, TimeInForce};
+use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, SecurityId, Side, TimeInForce};
 use expect_test::expect;
+use fix::OutgoingMessage;
 
 use crate::story::{INSTANCE, Story, context, order, shown, terms};
 
@@ -60,10 +64,31 @@ fn every_message_of_every_dialect_keeps_to_its_dictionary() {
         ];
         let is_old = dialect.version == FixVersion::Fix42;
         let others = others.into_iter().take(if is_old { 4 } else { 7 });
-        for message in others.flatten() {
+        for message in others.flatten().chain(questions(&dialect)) {
             assert_eq!(check.check(&message), Ok(()), "{name}: {}", shown(&Ok(message)));
         }
+        assert_eq!(check_logons(&dialect), Ok(()), "{name}");
     }
+}
+
+/// For prices (V), the security list (x) and the status of a security (e), where the dialect has them.
+fn questions(dialect: &Dialect) -> Vec<OutgoingMessage> {
+    let mut all = Vec::new();
+    if let Some(rules) = &dialect.market_data {
+        let mut feed = MarketDataFeed::new("FIX-MAIN".into(), rules.clone(), context().at);
+        all.push(feed.subscribe(SecurityId(1), "MSFT"));
+        all.extend(feed.unsubscribe(SecurityId(1)));
+    }
+    all.extend(dialect.security_list.clone().map(|rules| SecurityList::new(rules, 10).request()));
+    all.extend(dialect.security_status.clone().map(|rules| SecurityStatuses::new(rules, 10).request("MSFT")));
+    all
+}
+
+#[test]
+fn every_question_for_prices_and_securities_is_asked_by_one_of_the_dialects() {
+    let dialects = SHIPPED_DIALECTS.iter().filter_map(|(name, _)| Dialect::shipped(name));
+    let asked = dialects.flat_map(|dialect| questions(&dialect)).map(|message| message.msg_type().to_vec());
+    assert_eq!(asked.collect::<BTreeSet<_>>(), BTreeSet::from([b"V".to_vec(), b"e".to_vec(), b"x".to_vec()]));
 }
 
 #[test]

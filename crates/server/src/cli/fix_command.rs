@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapter_fix::{Dialect, SHIPPED_DIALECTS, read_dialect, shipped_dialect};
+use adapter_fix::{Dialect, SHIPPED_DIALECTS, check_logons, read_dialect, shipped_dialect};
 use clap::{Args, Subcommand};
 use fix_gateway::certify::{ClientCertification, FixCredentials, certify_client};
 use fix_gateway::{TlsWrapper, tls_acceptor};
@@ -140,6 +140,7 @@ fn check(file: &Path) -> Result<String, ExitFailure> {
     let refused = |reason: String| ExitFailure::new(Exit::Refused, format!("{}:\n{reason}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| ExitFailure::io("read", file, &error))?;
     let dialect = read_dialect(&text).map_err(|error| refused(error.to_string()))?;
+    check_logons(&dialect).map_err(|refusal| refused(refusal.to_string()))?;
     let (name, version) = (&dialect.name, dialect.version.name());
     Ok(format!("{}: {name}, {version}, {}\n", file.display(), dialect.proof.name()))
 }
@@ -201,6 +202,12 @@ mod tests {
         expect![[r#"
             venue.toml:
             line 2: version: is not one of FIX.4.2, FIX.4.4, FIXT.1.1/5.0SP2"#]]
+        .assert_eq(&told());
+        let logon = "[[logon.fields]]\ntag = 383\nvalue = 'large'\n";
+        std::fs::write(&file, format!("{}\n{logon}", shipped_dialect("generic-44").unwrap())).unwrap();
+        expect![[r#"
+            venue.toml:
+            venue-message: message A breaks the dictionary: Incorrect data format for value (tag 383)"#]]
         .assert_eq(&told());
     }
 
