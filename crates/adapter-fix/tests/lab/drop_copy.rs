@@ -13,7 +13,7 @@ use crate::test_adapter::{TestAdapter, VenueAddress, order};
 /// A wait that takes longer than this has failed, on any machine.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-fn bitcoin(id: u64, side: Side, limit: &str) -> Order {
+pub(crate) fn bitcoin(id: u64, side: Side, limit: &str) -> Order {
     let kind = OrderKind::Limit { limit: limit.parse().unwrap() };
     let terms = OrderTerms { quantity: "0.01".parse().unwrap(), kind, tif: TimeInForce::Gtc };
     Order { terms, security: SecurityId(2), ..order(id, side) }
@@ -29,7 +29,7 @@ fn forgetful(folder: &TempDir) -> &'static str {
 }
 
 /// Another account sells to what rests at 60,000.
-fn sell_from_elsewhere(lab: &Lab) {
+pub(crate) fn sell_from_elsewhere(lab: &Lab) {
     let folder = tempfile::tempdir().unwrap();
     let address = VenueAddress { sender: "BETA", ..lab.address("fix44") };
     let mut other = TestAdapter::open(&folder, forgetful(&folder), &address);

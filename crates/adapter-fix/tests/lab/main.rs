@@ -13,6 +13,7 @@ mod stories;
 mod prices;
 mod binance;
 mod drop_copy;
+mod resends;
 mod numbers_reset;
 mod securities;
 mod many_updates;

@@ -9,7 +9,15 @@ pub(crate) struct Proxy {
     port: u16,
     connections: Arc<Mutex<Vec<TcpStream>>>,
     is_closed: Arc<AtomicBool>,
-    answers: Arc<AtomicUsize>,
+    answers: Arc<Traffic>,
+    requests: Arc<Traffic>,
+}
+
+/// What went in one direction.
+#[derive(Default)]
+struct Traffic {
+    passed: AtomicUsize,
+    bytes: Mutex<Vec<u8>>,
 }
 
 impl Proxy {
@@ -17,8 +25,15 @@ impl Proxy {
     pub(crate) fn start(venue: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let proxy = Self { port, connections: Arc::default(), is_closed: Arc::default(), answers: Arc::default() };
-        let (known, is_closed, answers) = (proxy.connections.clone(), proxy.is_closed.clone(), proxy.answers.clone());
+        let proxy = Self {
+            port,
+            connections: Arc::default(),
+            is_closed: Arc::default(),
+            answers: Arc::default(),
+            requests: Arc::default(),
+        };
+        let (known, is_closed) = (proxy.connections.clone(), proxy.is_closed.clone());
+        let (answers, requests) = (proxy.answers.clone(), proxy.requests.clone());
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 if is_closed.load(Ordering::SeqCst) {
@@ -27,7 +42,7 @@ impl Proxy {
                 let venue = TcpStream::connect(("127.0.0.1", venue)).unwrap();
                 let mut known = known.lock().unwrap();
                 known.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
-                pump(client.try_clone().unwrap(), venue.try_clone().unwrap(), Arc::default());
+                pump(client.try_clone().unwrap(), venue.try_clone().unwrap(), requests.clone());
                 pump(venue, client, answers.clone());
             }
         });
@@ -50,7 +65,14 @@ impl Proxy {
 
     /// How often the venue has sent something.
     pub(crate) fn answers(&self) -> usize {
-        self.answers.load(Ordering::SeqCst)
+        self.answers.passed.load(Ordering::SeqCst)
+    }
+
+    /// Types of the messages to the venue, without Heartbeats (0).
+    pub(crate) fn requested(&self) -> Vec<String> {
+        let bytes = self.requests.bytes.lock().unwrap();
+        let fields = bytes.split(|byte| *byte == b'\x01').map(String::from_utf8_lossy);
+        fields.filter_map(|field| field.strip_prefix("35=").map(str::to_owned)).filter(|kind| kind != "0").collect()
     }
 
     /// Ends every connection without a word; new ones are accepted.
@@ -62,14 +84,15 @@ impl Proxy {
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream, passed: Arc<AtomicUsize>) {
+fn pump(mut from: TcpStream, mut to: TcpStream, traffic: Arc<Traffic>) {
     std::thread::spawn(move || {
         let mut bytes = [0; 4_096];
         while let Ok(count) = from.read(&mut bytes) {
+            traffic.bytes.lock().unwrap().extend_from_slice(&bytes[..count]);
             if count == 0 || to.write_all(&bytes[..count]).is_err() {
                 break;
             }
-            passed.fetch_add(1, Ordering::SeqCst);
+            traffic.passed.fetch_add(1, Ordering::SeqCst);
         }
         let _ = to.shutdown(Shutdown::Both);
     });
