@@ -4,6 +4,7 @@
 
 use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS, read_dialect, shipped_dialect};
 use expect_test::expect;
+use fix::Weekdays;
 use serde_json::Value;
 
 const SMALLEST: &str =
@@ -120,6 +121,26 @@ fn problems_of_sessions_and_log_ons_are_told_too() {
         line 25: omitted[1].tags: 11 is no field that can be left out (known: 38, 54, 60)
     "#]]
     .assert_eq(&problems(&format!("{SMALLEST}{WRONG_SESSIONS}")));
+}
+
+#[test]
+fn a_venue_may_be_there_on_some_days_of_the_week_alone() {
+    let with = |hours: &str| problems(&format!("{SMALLEST}[session]\n{hours}\n"));
+    let daily = "start = '08:30:00'\nend = '17:00:00'\n";
+    let text = format!("{SMALLEST}[session]\n{daily}weekdays = ['MON', 'FRI']\n");
+    assert_eq!(Dialect::parse(&text).unwrap().session.schedule.weekdays, Weekdays::parse(["MON", "FRI"]).unwrap());
+    expect![[r#"
+        line 10: session.weekdays: Friday is no day of the week such as MON
+        line 10: session.weekdays: no day of the week is named
+        line 10: session.weekdays: days of the week are for a session of the day
+        line 7: session.start: start and end belong together
+    "#]]
+    .assert_eq(
+        &(with(&format!("{daily}weekdays = ['MON', 'Friday']"))
+            + &with(&format!("{daily}weekdays = []"))
+            + &with("start = 'SUN 17:00:00'\nend = 'FRI 17:00:00'\nweekdays = ['MON']")
+            + &with("weekdays = ['MON']")),
+    );
 }
 
 #[test]
@@ -468,6 +489,8 @@ fn the_schema_knows_the_same_keys_as_the_reader() {
         "[recovery]\norders = 'phone'",
         "[session]\nstart = 'noon'\nend = '17:00:00'",
         "[session]\nsenderCompIds = 0",
+        "[session]\nweekdays = []",
+        "[session]\nstart = '08:00:00'\nend = '17:00:00'\nweekdays = ['Friday']",
         "[logon]\ncredentials = 'signature'\n[logon.signature]\nalgorithm = 'md5'",
         "[[logon.fields]]\ntag = 1",
         "[[omitted]]\ntags = [11]",

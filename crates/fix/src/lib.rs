@@ -23,7 +23,7 @@ pub use message_store::{
     MEMORY_STORE_BYTES_MAX, MemoryStore, MessageStore, MessageVisitor, SEQ_NUM_MAX, SeqNum, StoreError, Traffic,
 };
 pub use reject::{BusinessRejectReason, MessageFault, SessionRejectReason};
-pub use schedule::{Schedule, SessionHours, SessionPeriod};
+pub use schedule::{Schedule, SessionHours, SessionPeriod, Weekdays};
 pub use session::*;
 pub use session_engine::{
     Application, Direction, LogonDecision, LogonTicket, PreparedDecision, SessionEngine, SessionSender,

@@ -13,6 +13,38 @@ const DAYS_SEARCHED: i64 = 8;
 pub struct Schedule {
     pub hours: SessionHours,
     pub zone: TimeZone,
+    /// On which days a period of the day begins.
+    pub weekdays: Weekdays,
+}
+
+/// A set of days of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weekdays([bool; 7]);
+
+impl Weekdays {
+    pub const ALL: Self = Self([true; 7]);
+
+    /// Of `MON`, `TUE` and so on.
+    pub fn parse<'a>(days: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let days: Self = days.into_iter().map(weekday).collect::<Result<_, _>>()?;
+        if days.0.contains(&true) { Ok(days) } else { Err("no day of the week is named".to_owned()) }
+    }
+
+    fn contains(self, day: Weekday) -> bool {
+        self.0[place(day)]
+    }
+}
+
+impl FromIterator<Weekday> for Weekdays {
+    fn from_iter<I: IntoIterator<Item = Weekday>>(days: I) -> Self {
+        let mut set = [false; 7];
+        days.into_iter().for_each(|day| set[place(day)] = true);
+        Self(set)
+    }
+}
+
+fn place(day: Weekday) -> usize {
+    usize::from(day.to_monday_zero_offset().unsigned_abs())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +75,22 @@ impl SessionPeriod {
 
 impl Schedule {
     pub fn non_stop() -> Self {
-        Self { hours: SessionHours::NonStop, zone: TimeZone::UTC }
+        Self::new(SessionHours::NonStop, TimeZone::UTC)
+    }
+
+    /// Every day.
+    pub fn new(hours: SessionHours, zone: TimeZone) -> Self {
+        Self { hours, zone, weekdays: Weekdays::ALL }
+    }
+
+    /// Periods begin on these days alone, and each ends as before, if need be on a day that is not one of them.
+    pub fn on_weekdays(self, weekdays: Weekdays) -> Result<Self, String> {
+        match self.hours {
+            SessionHours::WholeDays | SessionHours::Daily { .. } => Ok(Self { weekdays, ..self }),
+            SessionHours::NonStop | SessionHours::Weekly { .. } => {
+                Err("days of the week are for a session of the day".to_owned())
+            }
+        }
     }
 
     /// Start and end are times of the day (`08:30:00`) or of the week (`SUN 17:00:00`); equal times of the day are whole days.
@@ -57,7 +104,7 @@ impl Schedule {
             }
             _ => return Err("a day of the week belongs to both times or to none".to_owned()),
         };
-        Ok(Self { hours, zone })
+        Ok(Self::new(hours, zone))
     }
 
     /// The period that is open at this time, if one is.
@@ -79,6 +126,9 @@ impl Schedule {
     }
 
     fn starting_on(&self, date: Date) -> Option<SessionPeriod> {
+        if !self.weekdays.contains(date.weekday()) {
+            return None;
+        }
         let midnight = civil::Time::midnight();
         let (start, end) = match self.hours {
             SessionHours::NonStop => {
@@ -110,19 +160,22 @@ impl Schedule {
 
 fn time_of_week(text: &str) -> Result<(Option<Weekday>, civil::Time), String> {
     let (day, time) = text.split_once(' ').map_or((None, text), |(day, time)| (Some(day), time));
-    let weekday = match day {
-        None => None,
-        Some("MON") => Some(Weekday::Monday),
-        Some("TUE") => Some(Weekday::Tuesday),
-        Some("WED") => Some(Weekday::Wednesday),
-        Some("THU") => Some(Weekday::Thursday),
-        Some("FRI") => Some(Weekday::Friday),
-        Some("SAT") => Some(Weekday::Saturday),
-        Some("SUN") => Some(Weekday::Sunday),
-        Some(other) => return Err(format!("{other} is no day of the week such as MON")),
-    };
+    let weekday = day.map(weekday).transpose()?;
     let time = civil::Time::strptime("%H:%M:%S", time);
     Ok((weekday, time.map_err(|_| format!("{text} is no time such as 08:30:00 or SUN 17:00:00"))?))
+}
+
+fn weekday(code: &str) -> Result<Weekday, String> {
+    Ok(match code {
+        "MON" => Weekday::Monday,
+        "TUE" => Weekday::Tuesday,
+        "WED" => Weekday::Wednesday,
+        "THU" => Weekday::Thursday,
+        "FRI" => Weekday::Friday,
+        "SAT" => Weekday::Saturday,
+        "SUN" => Weekday::Sunday,
+        other => return Err(format!("{other} is no day of the week such as MON")),
+    })
 }
 
 fn day(date: Date, later: i64) -> Option<Date> {
@@ -173,10 +226,8 @@ mod tests {
     }
 
     fn daily(start: &str, end: &str, zone: &str) -> Schedule {
-        Schedule {
-            hours: SessionHours::Daily { start: time(start), end: time(end) },
-            zone: TimeZone::get(zone).unwrap(),
-        }
+        let hours = SessionHours::Daily { start: time(start), end: time(end) };
+        Schedule::new(hours, TimeZone::get(zone).unwrap())
     }
 
     fn seen(schedule: &Schedule, now: &str) -> String {
@@ -204,23 +255,47 @@ mod tests {
 
     #[test]
     fn whole_days_change_with_the_date_of_the_zone() {
-        let utc = Schedule { hours: SessionHours::WholeDays, zone: TimeZone::UTC };
+        let utc = Schedule::new(SessionHours::WholeDays, TimeZone::UTC);
         assert_eq!(seen(&utc, "20260105-23:59:59"), "20260105-00:00:00 to 20260106-00:00:00");
-        let tokyo = Schedule { hours: SessionHours::WholeDays, zone: TimeZone::get("Asia/Tokyo").unwrap() };
+        let tokyo = Schedule::new(SessionHours::WholeDays, TimeZone::get("Asia/Tokyo").unwrap());
         assert_eq!(seen(&tokyo, "20260105-15:00:00"), "20260105-15:00:00 to 20260106-15:00:00");
     }
 
     #[test]
     fn a_week_may_begin_on_sunday_evening() {
-        let week = |start_day, start, end_day, end| Schedule {
-            hours: SessionHours::Weekly { start: (start_day, time(start)), end: (end_day, time(end)) },
-            zone: TimeZone::UTC,
+        let week = |start_day, start, end_day, end| {
+            let hours = SessionHours::Weekly { start: (start_day, time(start)), end: (end_day, time(end)) };
+            Schedule::new(hours, TimeZone::UTC)
         };
         let futures = week(Weekday::Sunday, "18:00:00", Weekday::Friday, "17:00:00");
         assert_eq!(seen(&futures, "20260107-12:00:00"), "20260104-18:00:00 to 20260109-17:00:00");
         assert_eq!(seen(&futures, "20260110-12:00:00"), "closed until 20260111-18:00:00");
         let whole = week(Weekday::Saturday, "22:00:00", Weekday::Saturday, "22:00:00");
         assert_eq!(seen(&whole, "20260107-12:00:00"), "20260103-22:00:00 to 20260110-22:00:00");
+    }
+
+    /// 2026-01-05 is a Monday.
+    #[test]
+    fn a_session_of_some_days_is_closed_on_the_others() {
+        let on = |schedule: Schedule, days: &str| schedule.on_weekdays(Weekdays::parse(days.split(' ')).unwrap());
+        let work = on(daily("08:00:00", "17:00:00", "UTC"), "MON TUE WED THU FRI").unwrap();
+        assert_eq!(seen(&work, "20260109-12:00:00"), "20260109-08:00:00 to 20260109-17:00:00");
+        assert_eq!(seen(&work, "20260109-17:00:00"), "closed until 20260112-08:00:00");
+        assert_eq!(seen(&work, "20260111-12:00:00"), "closed until 20260112-08:00:00");
+        // What begins on a Friday ends on a Saturday.
+        let night = on(daily("22:00:00", "06:00:00", "UTC"), "MON FRI").unwrap();
+        assert_eq!(seen(&night, "20260110-05:59:59"), "20260109-22:00:00 to 20260110-06:00:00");
+        assert_eq!(seen(&night, "20260110-22:30:00"), "closed until 20260112-22:00:00");
+        // The days are those of the zone: in Tokyo Monday begins on Sunday.
+        let tokyo = Schedule::new(SessionHours::WholeDays, TimeZone::get("Asia/Tokyo").unwrap());
+        let monday = on(tokyo, "MON").unwrap();
+        assert_eq!(seen(&monday, "20260104-15:00:00"), "20260104-15:00:00 to 20260105-15:00:00");
+        assert_eq!(seen(&monday, "20260105-15:00:00"), "closed until 20260111-15:00:00");
+        let refused = Err("days of the week are for a session of the day".to_owned());
+        assert_eq!(on(Schedule::parse("SUN 17:00:00", "FRI 17:00:00", "UTC").unwrap(), "MON"), refused);
+        assert_eq!(on(Schedule::non_stop(), "MON"), refused);
+        assert_eq!(Weekdays::parse([]), Err("no day of the week is named".to_owned()));
+        assert_eq!(Weekdays::parse(["MON", "Tuesday"]), Err("Tuesday is no day of the week such as MON".to_owned()));
     }
 
     #[test]
@@ -255,7 +330,12 @@ mod tests {
         ];
         let zone =
             prop_oneof![Just("UTC"), Just("America/New_York"), Just("Europe/London"), Just("Australia/Lord_Howe")];
-        (hours, zone).prop_map(|(hours, zone)| Schedule { hours, zone: TimeZone::get(zone).unwrap() })
+        // At least one day, and those of a week or a session without stop are all.
+        let days = proptest::collection::vec(weekday(), 1..=7).prop_map(Weekdays::from_iter);
+        (hours, zone, days).prop_map(|(hours, zone, days)| {
+            let daily = Schedule::new(hours, TimeZone::get(zone).unwrap());
+            daily.clone().on_weekdays(days).unwrap_or(daily)
+        })
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 
 use fix::{
     CancelOnDisconnect, ConnectionType, DictionaryChoice, DropCopyRule, FixCredentials, FixSettings, SessionHours,
+    Weekdays,
 };
 
 const ACCEPTOR: &str = "
@@ -155,6 +156,24 @@ fn what_belongs_together_must_stand_together() {
     );
     assert_eq!(complaints("[DEFAULT]\nHeartBtInt=30\n"), "line 1: there is no [SESSION]\n");
     assert_eq!(complaints("HeartBtInt=30\n"), "line 1: `HeartBtInt=30` is no [DEFAULT], [SESSION] or Name=value\n");
+}
+
+#[test]
+fn a_session_of_the_day_may_be_open_on_some_days_alone() {
+    let with = |lines: &str| format!("{ACCEPTOR}{lines}\n");
+    let days =
+        |list: &str| FixSettings::parse(&with(&format!("Weekdays={list}"))).unwrap().sessions[1].schedule.weekdays;
+    let work = Weekdays::parse(["MON", "TUE", "WED", "THU", "FRI"]).unwrap();
+    assert_eq!([days("mon,tue,wed,thu,fri"), days("Monday, Tuesday, We, Thursday, FRIDAY")], [work, work]);
+    assert_eq!(FixSettings::parse(ACCEPTOR).unwrap().sessions[1].schedule.weekdays, Weekdays::ALL);
+    for wrong in ["mon-fri", "m", ""] {
+        let problem = format!("line 32: Weekdays: {wrong} is no list of days of the week\n");
+        assert_eq!(complaints(&with(&format!("Weekdays={wrong}"))), problem);
+    }
+    assert_eq!(
+        complaints(&with("StartDay=mon\nEndDay=fri\nWeekdays=mon")),
+        "line 34: Weekdays: days of the week are for a session of the day\n"
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A dialect from its file. Every problem is found, not only the first.
 
 use domain::report::RefusesRepeatedIds;
-use fix::Schedule;
 use fix::tag::Tag;
+use fix::{Schedule, Weekdays};
 use toml::de::DeTable;
 
 use super::added_fields::{fields, groups, messages};
@@ -101,7 +101,17 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
 
 fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
     section.check_keys(
-        &["heartbeatSeconds", "resetOnLogon", "timeDigits", "senderCompIds", "start", "end", "zone", "header"],
+        &[
+            "heartbeatSeconds",
+            "resetOnLogon",
+            "timeDigits",
+            "senderCompIds",
+            "start",
+            "end",
+            "zone",
+            "weekdays",
+            "header",
+        ],
         problems,
     );
     SessionRules {
@@ -116,16 +126,22 @@ fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
 
 /// Without hours the venue is always there.
 fn schedule(section: &Section<'_>, problems: &mut Problems<'_>) -> Schedule {
+    let days = section.texts("weekdays", problems);
     let mut text = |key| section.text(key, problems);
     let (start, end, zone) = (text("start"), text("end"), text("zone"));
     let (Some(start), Some(end)) = (&start, &end) else {
-        if start.is_some() || end.is_some() || zone.is_some() {
+        if start.is_some() || end.is_some() || zone.is_some() || days.is_some() {
             section.refuse::<()>("start", "start and end belong together", problems);
         }
         return Schedule::non_stop();
     };
-    Schedule::parse(start, end, zone.as_deref().unwrap_or("UTC")).unwrap_or_else(|reason| {
-        section.refuse::<()>("start", &reason, problems);
+    let hours = Schedule::parse(start, end, zone.as_deref().unwrap_or("UTC"));
+    let hours = hours.map_err(|reason| section.refuse::<()>("start", &reason, problems));
+    let Ok(hours) = hours else { return Schedule::non_stop() };
+    let Some(days) = days else { return hours };
+    let open = Weekdays::parse(days.iter().map(String::as_str)).and_then(|days| hours.on_weekdays(days));
+    open.unwrap_or_else(|reason| {
+        section.refuse::<()>("weekdays", &reason, problems);
         Schedule::non_stop()
     })
 }

@@ -1,7 +1,7 @@
 //! Known setting names.
 
 /// Names that have an effect: QuickFIX's first, then our own.
-pub(super) const KNOWN: [&str; 64] = [
+pub(super) const KNOWN: [&str; 65] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -48,6 +48,7 @@ pub(super) const KNOWN: [&str; 64] = [
     "ValidateIncomingMessage",
     "ValidateUnorderedGroupFields",
     "ValidateUserDefinedFields",
+    "Weekdays",
     "CancelOnDisconnect",
     "CancelOnDisconnectGrace",
     "DropCopy",
@@ -70,7 +71,7 @@ pub(super) const KNOWN: [&str; 64] = [
 ];
 
 /// Names of QuickFIX (C++ or J) that have no effect here; the file gets a warning for each.
-pub(super) const WITHOUT_EFFECT: [&str; 178] = [
+pub(super) const WITHOUT_EFFECT: [&str; 177] = [
     "AcceptorTemplate",
     "AllowPosDup",
     "AllowUnknownEnumValues",
@@ -248,7 +249,6 @@ pub(super) const WITHOUT_EFFECT: [&str; 178] = [
     "ValidateChecksum",
     "ValidateLengthAndChecksum",
     "ValidateSequenceNumbers",
-    "Weekdays",
 ];
 
 /// Maximum distance of a spelling suggestion.

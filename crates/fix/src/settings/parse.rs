@@ -8,7 +8,7 @@ use super::session_settings::{
 };
 use crate::codec::FRACTION_DIGITS_MAX;
 use crate::dictionary::CheckRules;
-use crate::schedule::{Schedule, SessionHours};
+use crate::schedule::{Schedule, SessionHours, Weekdays};
 use crate::settings::raw::SettingsError;
 use crate::tag::Tag;
 use jiff::civil::{self, Weekday};
@@ -191,7 +191,17 @@ impl<'a> SessionReader<'a> {
                 return self.invalid(given, "StartDay and EndDay belong together");
             }
         };
-        Some(Schedule { hours, zone: zone? })
+        let schedule = Schedule::new(hours, zone?);
+        let Some(days) = self.text("Weekdays") else { return Some(schedule) };
+        let days = self.weekdays(days)?;
+        schedule.on_weekdays(days).map_err(|reason| self.invalid::<()>("Weekdays", &reason)).ok()
+    }
+
+    /// Days between commas, in English, whole or abbreviated.
+    fn weekdays(&mut self, list: &str) -> Option<Weekdays> {
+        let days: Option<Vec<Weekday>> = split_list(list).map(weekday_of).collect();
+        let days = days.filter(|days| !days.is_empty()).map(Weekdays::from_iter);
+        days.or_else(|| self.invalid("Weekdays", &format!("{list} is no list of days of the week")))
     }
 
     fn zone(&mut self) -> Option<TimeZone> {
@@ -206,10 +216,8 @@ impl<'a> SessionReader<'a> {
     }
 
     fn weekday(&mut self, name: &'static str) -> Option<Weekday> {
-        let text = self.text(name)?.to_ascii_lowercase();
-        let of = |day: &&(&str, Weekday)| text.len() >= 2 && day.0.starts_with(&text);
-        let day = WEEKDAYS.iter().find(of).map(|(_, day)| *day);
-        day.or_else(|| self.invalid(name, &format!("{text} is no day of the week")))
+        let text = self.text(name)?;
+        weekday_of(text).or_else(|| self.invalid(name, &format!("{text} is no day of the week")))
     }
 
     fn dictionary(&mut self) -> DictionaryChoice {
@@ -410,6 +418,13 @@ const ORDERS_PER_SECOND: u32 = 1_000;
 const CANCELS_PER_SECOND: u32 = 10_000;
 /// Securities whose prices a market data session may have by default.
 const SUBSCRIPTIONS: u32 = 1_000;
+
+/// Of a name in English, whole or abbreviated to two letters or more.
+fn weekday_of(name: &str) -> Option<Weekday> {
+    let name = name.to_ascii_lowercase();
+    let of = |day: &&(&str, Weekday)| name.len() >= 2 && day.0.starts_with(&name);
+    WEEKDAYS.iter().find(of).map(|(_, day)| *day)
+}
 
 const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
