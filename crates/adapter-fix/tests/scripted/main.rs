@@ -19,3 +19,4 @@ mod message_log;
 mod security_status;
 mod session_rejects;
 mod unfit_messages;
+mod unproven;
