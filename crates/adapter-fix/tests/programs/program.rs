@@ -36,6 +36,14 @@ impl QuickfixProgram {
         Self::start_with(name, version, "UseDataDictionary=N\n".to_owned())
     }
 
+    /// One that lets in a second client under this CompID.
+    #[allow(dead_code, reason = "only a scenario has two")]
+    pub(crate) fn start_for_two(name: &'static str, version: &'static str, second: &str) -> Self {
+        let unchecked = "UseDataDictionary=N\n";
+        let session = format!("[SESSION]\nBeginString={version}\nSenderCompID=VENUE\nTargetCompID={second}\n");
+        Self::start_with(name, version, format!("{unchecked}{session}{unchecked}"))
+    }
+
     /// A program in Python of this folder, whose QuickFIX checks what comes against its dictionaries of FIX 5.0SP2 and FIXT 1.1.
     pub(crate) fn start_50sp2(name: &'static str) -> Self {
         let files = python().parent().unwrap().join("../share/quickfix");

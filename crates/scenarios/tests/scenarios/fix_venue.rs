@@ -19,6 +19,12 @@ mod program;
 
 /// A platform with the program as its venue BROKER. Its account is the one after those of the demo.
 fn platform_at(program: &QuickfixProgram, dialect: &str) -> TestPlatform {
+    let desk = server_with(STEADY).set("auth.anonymousRole", "admin").set("recovery.answerWithinSeconds", 2);
+    with_venue(desk, "BROKER", program, dialect, "RIALTO")
+}
+
+/// The program as a venue of that name, which knows us by that CompID.
+fn with_venue(desk: TestPlatform, name: &str, program: &QuickfixProgram, dialect: &str, sender: &str) -> TestPlatform {
     let settings = [
         ("type", "fix"),
         ("exchange", "RCM"),
@@ -26,24 +32,32 @@ fn platform_at(program: &QuickfixProgram, dialect: &str) -> TestPlatform {
         ("environment", "live"),
         ("host", "127.0.0.1"),
         ("tls", "false"),
-        ("senderCompId", "RIALTO"),
+        ("senderCompId", sender),
         ("targetCompId", "VENUE"),
     ];
-    let desk = server_with(STEADY).set("auth.anonymousRole", "admin").set("recovery.answerWithinSeconds", 2);
-    let desk = desk.set("venues.BROKER.port", program.port);
-    settings.iter().fold(desk, |desk, (key, value)| desk.set(&format!("venues.BROKER.{key}"), value))
+    let desk = desk.set(&format!("venues.{name}.port"), program.port);
+    settings.iter().fold(desk, |desk, (key, value)| desk.set(&format!("venues.{name}.{key}"), value))
 }
 
 fn broker(client: &mut HttpClient) -> Value {
+    account_of(client, "BROKER")
+}
+
+fn account_of(client: &mut HttpClient, venue: &str) -> Value {
     let accounts = client.get_json("/rest/account");
-    let found = accounts.as_array().unwrap().iter().find(|account| account["name"] == "BROKER");
-    found.unwrap_or_else(|| panic!("no account of the venue: {accounts}"))["id"].clone()
+    let found = accounts.as_array().unwrap().iter().find(|account| account["name"] == venue);
+    found.unwrap_or_else(|| panic!("no account of {venue}: {accounts}"))["id"].clone()
 }
 
 fn wait_until_open(client: &mut HttpClient) {
+    wait_until_venue_is_open(client, "BROKER");
+}
+
+fn wait_until_venue_is_open(client: &mut HttpClient, venue: &str) {
+    let name = format!("FIX-{venue}");
     let is_open = || {
         let adapters = client.get_json("/rest/adapter");
-        let adapter = adapters.as_array().unwrap().iter().find(|adapter| adapter["name"] == "FIX-BROKER").cloned();
+        let adapter = adapters.as_array().unwrap().iter().find(|adapter| adapter["name"] == name.as_str()).cloned();
         adapter.filter(|adapter| adapter["openFor"] == "ORDERS")
     };
     wait_for("the venue to be open for orders", is_open);
@@ -135,6 +149,50 @@ fn orders_become_fills_at_executor_over_fix_44_and_no_restart_loses_or_doubles_o
 #[test]
 fn orders_become_fills_at_executor_over_fix_42_and_no_restart_loses_or_doubles_one() {
     orders_become_fills_and_positions("FIX.4.2", "quickfix-executor-42");
+}
+
+/// Two accounts at `ordermatch`, so that no order meets one of its own account: one trades over REST, the other over FIX.
+#[test]
+fn an_order_over_rest_and_one_over_fix_that_match_at_ordermatch_become_fills_and_positions() {
+    let dialect = "quickfix-ordermatch";
+    let ordermatch = QuickfixProgram::start_for_two("ordermatch", "FIX.4.2", "SECOND");
+    let desk = with_venue(platform_at(&ordermatch, dialect), "OTHER", &ordermatch, dialect, "SECOND");
+    let server = desk.start();
+    let mut client = server.client();
+    ["BROKER", "OTHER"].iter().for_each(|venue| wait_until_venue_is_open(&mut client, venue));
+    let [broker, other] = ["BROKER", "OTHER"].map(|venue| account_of(&mut client, venue));
+    let mut fix = FixClient::new("STEADY");
+    fix.log_on(server.port_address("fix"));
+    let of_other = |id: &str, side: u8, quantity: u64| {
+        format!("35=D|11={id}|1=OTHER|54={side}|38={quantity}|40=2|44=250|48=1|59=0")
+    };
+    let held = |quantity: i64| [json!({ "securityId": AAPL, "quantity": quantity })];
+
+    // The order over REST rests, and is filled in two parts.
+    client.place(&day(AAPL, "BUY", 100, &broker, "rest-buys"));
+    client.wait_for_status("rest-buys", "SUBMITTED");
+    fix.send(&of_other("fix-sells", 2, 60));
+    fix.receive_until("the fill", |desk| told_fills(desk).contains_key("fix-sells"));
+    let partly = || Some(client.order("rest-buys")).filter(|order| order["filledQuantity"] == json!(60));
+    wait_for("the other side of the fill", partly);
+    assert_eq!([positions(&mut client, &broker), positions(&mut client, &other)], [held(60), held(-60)]);
+    fix.send(&of_other("fix-sells-more", 2, 40));
+    client.wait_for_status("rest-buys", "EXECUTED");
+    fix.receive_until("the fill", |desk| told_fills(desk).contains_key("fix-sells-more"));
+    assert_eq!([positions(&mut client, &broker), positions(&mut client, &other)], [held(100), held(-100)]);
+
+    // The order over FIX rests, and one over REST takes it.
+    fix.send(&of_other("fix-buys", 1, 25));
+    fix.wait_for_accepted(3);
+    client.place(&day(AAPL, "SELL", 25, &broker, "rest-sells"));
+    client.wait_for_status("rest-sells", "EXECUTED");
+    fix.receive_until("the fill", |desk| told_fills(desk).contains_key("fix-buys"));
+    assert_eq!([positions(&mut client, &broker), positions(&mut client, &other)], [held(75), held(-75)]);
+    let told = [("fix-buys", "25 @ 250"), ("fix-sells", "60 @ 250"), ("fix-sells-more", "40 @ 250")];
+    let told = told.map(|(id, fill)| (id.to_owned(), vec![fill.to_owned()]));
+    assert_eq!(told_fills(&fix), BTreeMap::from(told), "each fill is told once");
+    fix.log_out();
+    server.stop();
 }
 
 /// Alarms of the engine with that code.
