@@ -151,6 +151,7 @@ fn open(ready: &Value, folder: &Path) -> BenchResult<BinanceAdapter> {
     catalogue.replace(Arc::new(reference()?));
     let context = VenueContext {
         instance: 1,
+        records: None,
         adapter: AdapterName::new("BINANCE-SPOT", Some("LAB")),
         folder,
         clock: Arc::new(|| now().unwrap_or(Timestamp(0))),

@@ -1,35 +1,29 @@
-//! When this program first logged on to the account, in a file. What ended before is not its business: the books begin
+//! When this installation first logged on to the account. What ended before is not its business: the books begin
 //! with the balances of that instant, which contain it.
 
-use std::fs;
 use std::io;
-use std::path::PathBuf;
 
-use adapter_kit::file_write::write_durably;
+use adapter_kit::KeptText;
 
 use crate::protocol::wire_values::WireInteger;
 
-#[derive(Debug)]
 pub struct FirstLogOn {
-    path: PathBuf,
+    text: KeptText,
     at: Option<WireInteger>,
 }
 
 impl FirstLogOn {
-    /// A file that cannot be read is an error: another instant would book old trades, or leave out newer ones.
-    pub fn open(path: PathBuf) -> io::Result<Self> {
-        let at = match fs::read_to_string(&path) {
-            Ok(text) => Some(WireInteger(text.trim().parse().map_err(|_| invalid(&path, &text))?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        Ok(Self { path, at })
+    /// A text that says no instant is an error: another instant would book old trades, or leave out newer ones.
+    pub fn open(text: KeptText) -> io::Result<Self> {
+        let known = text.read()?;
+        let number = |known: &String| known.trim().parse().map(WireInteger).map_err(|_| invalid(&text, known));
+        Ok(Self { at: known.as_ref().map(number).transpose()?, text })
     }
 
     /// By the venue's clock, in milliseconds. Only the first one counts.
     pub fn mark(&mut self, at: WireInteger) -> io::Result<()> {
         if self.at.is_none() {
-            write_durably(&self.path, format!("{}\n", at.0).as_bytes())?;
+            self.text.write(&format!("{}\n", at.0))?;
             self.at = Some(at);
         }
         Ok(())
@@ -45,8 +39,8 @@ impl FirstLogOn {
     }
 }
 
-fn invalid(path: &std::path::Path, text: &str) -> io::Error {
-    let text = format!("{}: the instant of the first log-on is no number: {:?}", path.display(), text.trim());
+fn invalid(text: &KeptText, known: &str) -> io::Error {
+    let text = format!("{}: the instant of the first log-on is no number: {:?}", text.path().display(), known.trim());
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
@@ -58,16 +52,16 @@ mod tests {
     fn the_first_one_is_kept_over_a_restart_and_a_damaged_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("MAIN.since");
-        let mut first = FirstLogOn::open(path.clone()).unwrap();
+        let mut first = FirstLogOn::open(KeptText::file(&path)).unwrap();
         assert!(first.is_after(WireInteger(i64::MAX)), "nothing counts before the first log-on");
         first.mark(WireInteger(500)).unwrap();
         first.mark(WireInteger(900)).unwrap();
-        let again = FirstLogOn::open(path.clone()).unwrap();
+        let again = FirstLogOn::open(KeptText::file(&path)).unwrap();
         assert_eq!(
             (again.at(), again.is_after(WireInteger(499)), again.is_after(WireInteger(500))),
             (Some(WireInteger(500)), true, false)
         );
-        fs::write(&path, "soon").unwrap();
-        assert!(FirstLogOn::open(path).unwrap_err().to_string().contains("no number: \"soon\""));
+        std::fs::write(&path, "soon").unwrap();
+        assert!(FirstLogOn::open(KeptText::file(&path)).unwrap_err().to_string().contains("no number: \"soon\""));
     }
 }

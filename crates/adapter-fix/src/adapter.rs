@@ -1,7 +1,6 @@
 //! The adapter of a FIX venue: the traits of the host over an order session, which may bring prices too.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::time::Duration;
 
 use adapters::{OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
@@ -24,7 +23,6 @@ use crate::requests;
 use crate::requests::{OrderContext, QuestionId, RequestKind, RequestRefusal};
 use crate::securities::security_list::is_about_securities;
 use crate::securities::venue_securities::VenueSecurities;
-use crate::sessions::SessionFiles;
 use crate::sessions::drop_copy::DropCopy;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::report_confirmation::ReportConfirmation;
@@ -32,6 +30,7 @@ use crate::sessions::request_rate::RequestRate;
 use crate::sessions::session::{Inbound, SessionPlan, VenueSession};
 use crate::sessions::session_runtime::SessionRuntime;
 use crate::sessions::side_session::SideSession;
+use crate::sessions::{NumberPlace, SessionFiles};
 
 /// How long a connect waits for the log-on before the host may send other answers.
 const LOGON_WAIT: Duration = Duration::from_secs(2);
@@ -56,7 +55,7 @@ pub(crate) struct FixSetup {
 }
 
 impl FixSetup {
-    fn price_source<'a>(&'a self, numbers: &'a Path) -> PriceSource<'a> {
+    fn price_source<'a>(&'a self, numbers: &'a NumberPlace) -> PriceSource<'a> {
         PriceSource {
             feed: &self.feed,
             dialect: &self.dialect,
@@ -65,7 +64,7 @@ impl FixSetup {
         }
     }
 
-    fn drop_copy(&self, numbers: &Path, now: Timestamp) -> std::io::Result<Option<DropCopy>> {
+    fn drop_copy(&self, numbers: &NumberPlace, now: Timestamp) -> std::io::Result<Option<DropCopy>> {
         let Some(plan) = &self.drop_copy_plan else { return Ok(None) };
         let numbers = SharedNumbers::open(numbers, requests::utc(now))?;
         let session = SideSession::new(self.dialect.clone(), plan.clone(), numbers.clone(), self.instance);

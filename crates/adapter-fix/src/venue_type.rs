@@ -27,10 +27,10 @@ use crate::dialect::{
 use crate::dialect_trial::read_dialect;
 use crate::message_check::check_logons;
 use crate::securities::symbol_question::ask_for_symbols;
-use crate::sessions::SessionFiles;
 use crate::sessions::logon_fields::LogonSigner;
 use crate::sessions::session::SessionPlan;
 use crate::sessions::session_runtime::{SessionRuntime, SteppedNetwork};
+use crate::sessions::{NumberPlace, SessionFiles};
 
 /// The file with the numbers of a session for market data alone.
 const PRICE_NUMBERS: &str = "prices.numbers";
@@ -299,13 +299,11 @@ fn open_on(
         catalogue: context.catalogue.clone(),
         plan,
     };
-    let files = SessionFiles {
-        orders: context.file("numbers"),
-        prices: context.file(PRICE_NUMBERS),
-        drop_copy: context.file("dropcopy.numbers"),
-    };
+    let place = |extension| NumberPlace { file: context.file(extension), records: context.records.clone() };
+    let files =
+        SessionFiles { orders: place("numbers"), prices: place(PRICE_NUMBERS), drop_copy: place("dropcopy.numbers") };
     FixAdapter::open(setup, &files, runtime, (context.clock)())
-        .map_err(|error| OpenVenueError(format!("{}: {error}", files.orders.display())))
+        .map_err(|error| OpenVenueError(format!("{}: {error}", files.orders.file.display())))
 }
 
 /// The order session.

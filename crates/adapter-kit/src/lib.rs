@@ -13,12 +13,14 @@ pub mod recording;
 pub mod credentials;
 pub mod signing;
 pub mod file_write;
+pub mod kept_text;
 pub mod network_venue;
 
 pub use budget::{
     BudgetFile, BudgetRecord, BudgetRefusal, HoldKind, HoldScope, HoldSignal, LaneShares, RateRule, RequestBudget,
     RequestCost, RequestGrant, RequestLane, VenueAnswer,
 };
+pub use kept_text::KeptText;
 pub use network_venue::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue, check_first_day};
 pub use reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
 pub use renewal::{ConnectionNumber, ConnectionRenewal, MessageCopy, RenewalAction, RenewalRule};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::AdapterRecords;
 use adapters::venue_type::{OpenVenueError, SettingForm, SettingProblem, VenueContext, VenueSetting, VenueSettings};
 use domain::{Amount, Decimal, Order, Text, Timestamp};
 
@@ -14,6 +15,7 @@ use crate::credentials::{
     CredentialSource, CredentialWatch, FirstDayFile, FirstDayLimit, KeyPermissions, KeyRefusal, LiveTarget,
     VenueEnvironment, check_known_rights, check_live, check_permissions,
 };
+use crate::kept_text::KeptText;
 use crate::recording::{Masker, MessageRecorder};
 
 /// Time for name, connection, proxy and TLS together.
@@ -155,6 +157,8 @@ pub struct NetworkVenue {
     pub dialer: Dialer,
     pub credentials: Option<CredentialWatch>,
     pub recorder: Option<Arc<MessageRecorder>>,
+    /// In the journal of a cluster.
+    pub records: Option<AdapterRecords>,
     /// Where the first day is remembered; `None` where no real money is at stake.
     first_day: Option<FirstDayFile>,
 }
@@ -180,8 +184,10 @@ impl NetworkVenue {
         }
         let recorder = settings.is_recorded.then(|| record(masker, context)).transpose();
         let recorder = recorder.map_err(|error| refused("recording", &error))?;
-        let first_day = settings.is_real_money(hosts).then(|| FirstDayFile::new(context.file("first-day")));
-        Ok(Self { settings, dialer, credentials, recorder, first_day })
+        let records = context.records.clone();
+        let first_day = || FirstDayFile::new(KeptText::new(context.file("first-day"), records.clone()));
+        let first_day = settings.is_real_money(hosts).then(first_day);
+        Ok(Self { settings, dialer, credentials, recorder, records, first_day })
     }
 
     /// To be called at each log-on, before the first order: the limit of the first day, where there is one.

@@ -3,6 +3,7 @@
 
 #![warn(missing_docs)]
 
+mod adapter_records;
 pub mod host;
 mod request_fence;
 mod second_way;
@@ -17,6 +18,7 @@ mod told_listings;
 pub mod venue;
 pub mod venue_type;
 
+pub use adapter_records::AdapterRecords;
 pub use conformance::{Harness, RuleOutcome, check, check_under_fault};
 pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, first_contact};
 pub use host::{AdapterHost, VenueBackoff};

@@ -38,6 +38,11 @@ pub fn stream_session(stream: &str) -> Option<&str> {
     stream.strip_prefix(SESSION_STREAM)
 }
 
+/// The stream with the one record that an adapter keeps under this name.
+pub fn adapter_stream(adapter: &str, name: &str) -> String {
+    format!("venue:{adapter}:{name}")
+}
+
 /// Durable records by stream and key.
 pub trait Ledger: Send + Sync {
     /// The reply comes when the record is durable.

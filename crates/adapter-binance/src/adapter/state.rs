@@ -7,7 +7,7 @@ use std::sync::Arc;
 use adapter_kit::connection::{VenueHttp, VenueHttpLimits};
 use adapter_kit::credentials::{FirstDayLimit, VenueCredentials};
 use adapter_kit::recording::RecorderClock;
-use adapter_kit::{NetworkVenue, ReconnectPolicy, ReconnectRule};
+use adapter_kit::{KeptText, NetworkVenue, ReconnectPolicy, ReconnectRule};
 use adapters::SendLease;
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -142,8 +142,9 @@ impl BinanceAdapter {
         let rest = Arc::new(rest_client(&setup, signer.as_ref()));
         let now = (setup.clock)();
         let gate = RequestGate::open(files.with_extension("limits.json"), now, setup.receive_window_millis)?;
-        let traded = TradedSymbols::open(files.with_extension(TRADED_SYMBOLS)).map_err(|error| error.to_string())?;
-        let first_log_on = FirstLogOn::open(files.with_extension(FIRST_LOG_ON)).map_err(|error| error.to_string())?;
+        let kept = |name| KeptText::new(files.with_extension(name), setup.network.records.clone());
+        let traded = TradedSymbols::open(kept(TRADED_SYMBOLS)).map_err(|error| error.to_string())?;
+        let first_log_on = FirstLogOn::open(kept(FIRST_LOG_ON)).map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name(setup.adapter.to_string())

@@ -1,30 +1,24 @@
-//! The symbols that orders were sent for, in a file: after a log-on their orders and trades are listed, since the venue
+//! The symbols that orders were sent for, kept over restarts: after a log-on their orders and trades are listed, since the venue
 //! lists neither without a symbol.
 
-use std::fs;
 use std::io;
-use std::path::PathBuf;
 
-use adapter_kit::file_write::write_durably;
+use adapter_kit::KeptText;
 
 /// Symbols whose orders are listed after a log-on; beyond it the one that was traded first is left to inquiries.
 pub const TRADED_SYMBOLS_MAX: usize = 50;
 
-#[derive(Debug)]
 pub struct TradedSymbols {
-    path: PathBuf,
+    text: KeptText,
     /// The newest last.
     symbols: Vec<String>,
 }
 
 impl TradedSymbols {
-    pub fn open(path: PathBuf) -> io::Result<Self> {
-        let symbols = match fs::read_to_string(&path) {
-            Ok(text) => text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ToOwned::to_owned).collect(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        Ok(Self { path, symbols })
+    pub fn open(text: KeptText) -> io::Result<Self> {
+        let known = text.read()?.unwrap_or_default();
+        let lines = known.lines().map(str::trim).filter(|line| !line.is_empty());
+        Ok(Self { symbols: lines.map(ToOwned::to_owned).collect(), text })
     }
 
     /// To be called before an order leaves; writes only where the symbol is new.
@@ -36,7 +30,7 @@ impl TradedSymbols {
         symbols.push(symbol.to_owned());
         let surplus = symbols.len().saturating_sub(TRADED_SYMBOLS_MAX);
         symbols.drain(..surplus);
-        write_durably(&self.path, (symbols.join("\n") + "\n").as_bytes())?;
+        self.text.write(&(symbols.join("\n") + "\n"))?;
         self.symbols = symbols;
         Ok(())
     }
@@ -54,13 +48,13 @@ mod tests {
     fn symbols_are_kept_over_a_restart_and_the_oldest_go_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("MAIN.symbols");
-        let mut traded = TradedSymbols::open(path.clone()).unwrap();
+        let mut traded = TradedSymbols::open(KeptText::file(&path)).unwrap();
         traded.add("币安人生USDT").unwrap();
         for number in 0..TRADED_SYMBOLS_MAX {
             traded.add(&format!("S{number}")).unwrap();
             traded.add(&format!("S{number}")).unwrap();
         }
-        let again = TradedSymbols::open(path).unwrap();
+        let again = TradedSymbols::open(KeptText::file(&path)).unwrap();
         assert_eq!(again.symbols, traded.symbols);
         assert_eq!((again.symbols.len(), again.symbols[0].as_str()), (TRADED_SYMBOLS_MAX, "S0"));
     }

@@ -259,6 +259,7 @@ fn in_context<T>(
     catalogue.replace(Arc::new(reference(pairs)));
     let context = VenueContext {
         instance: INSTANCE,
+        records: None,
         adapter: AdapterName::new("BINANCE-SPOT", Some("LAB")),
         folder,
         clock,

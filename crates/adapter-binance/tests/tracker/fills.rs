@@ -6,6 +6,7 @@ use adapter_binance::first_log_on::FirstLogOn;
 use adapter_binance::leg_owners::{LegOwner, LegOwners};
 use adapter_binance::protocol::answers::CallAnswer;
 use adapter_binance::protocol::wire_values::WireInteger;
+use adapter_kit::KeptText;
 use domain::report::FillsPage;
 use domain::{Currency, OrderId, SecurityId, Text};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ impl Memory {
     /// Logged on for the first time at 1,000.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut first_log_on = FirstLogOn::open(folder.path().join("V.since")).unwrap();
+        let mut first_log_on = FirstLogOn::open(KeptText::file(folder.path().join("V.since"))).unwrap();
         first_log_on.mark(WireInteger(1_000)).unwrap();
         Self { owners: LegOwners::default(), external: ExternalOrders::default(), first_log_on }
     }

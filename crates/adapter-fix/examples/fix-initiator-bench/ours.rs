@@ -108,6 +108,7 @@ fn open(port: u16, folder: &Path) -> Outcome<FixAdapter> {
     let settings = VenueSettings::read("MAIN", &tables, &written.into()).map_err(|problems| format!("{problems:?}"))?;
     let context = VenueContext {
         instance: 7,
+        records: None,
         adapter: AdapterName::new("FIX", Some("MAIN")),
         folder,
         clock: Arc::new(now),

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
 
 use domain::{Text, Timestamp};
 use fix::OutgoingMessage;
@@ -10,6 +9,7 @@ use fix::OutgoingMessage;
 use super::feed::MarketDataFeed;
 use crate::dialect::Dialect;
 use crate::requests::utc;
+use crate::sessions::NumberPlace;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::SessionPlan;
 use crate::sessions::side_session::SideSession;
@@ -34,7 +34,7 @@ pub(crate) struct PriceSource<'a> {
     pub(crate) feed: &'a Text,
     pub(crate) dialect: &'a Dialect,
     /// A session for market data alone, and where its numbers are.
-    pub(crate) own: Option<(&'a SessionPlan, &'a Path)>,
+    pub(crate) own: Option<(&'a SessionPlan, &'a NumberPlace)>,
     /// The installation, so that two of them do not reconnect together.
     pub(crate) instance: u64,
 }

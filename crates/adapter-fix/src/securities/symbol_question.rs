@@ -14,6 +14,7 @@ use crate::dialect::{Dialect, SecurityListRules};
 use crate::message_check::MessageCheck;
 use crate::requests::utc;
 use crate::securities::security_list::{SecurityList, SecurityListRow, SecurityListStep};
+use crate::sessions::NumberPlace;
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::SessionPlan;
 use crate::sessions::session_runtime::SessionRuntime;
@@ -38,7 +39,7 @@ pub(crate) fn ask_for_symbols(
     let file = if resets { scratch_file(&plan) } else { server_numbers.to_owned() };
     let failed = |error: io::Error| format!("{}: {error}", file.display());
     file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-    let numbers = SharedNumbers::open(&file, utc(clock())).map_err(failed)?;
+    let numbers = SharedNumbers::open(&NumberPlace::file(file.clone()), utc(clock())).map_err(failed)?;
     let mut dialect = dialect.clone();
     dialect.session.reset_on_logon = resets;
     let session = SideSession::new(dialect, plan, numbers.clone(), 0);

@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+use adapters::AdapterRecords;
+
 pub(crate) mod logon_fields;
 mod lost_reports;
+mod session_numbers;
+mod number_reservation;
 pub(crate) mod number_store;
 pub(crate) mod request_rate;
 pub(crate) mod session;
@@ -14,7 +18,21 @@ pub(crate) mod drop_copy;
 
 /// Where the sequence numbers of each session are.
 pub(crate) struct SessionFiles {
-    pub(crate) orders: PathBuf,
-    pub(crate) prices: PathBuf,
-    pub(crate) drop_copy: PathBuf,
+    pub(crate) orders: NumberPlace,
+    pub(crate) prices: NumberPlace,
+    pub(crate) drop_copy: NumberPlace,
+}
+
+/// Where the sequence numbers of a session are.
+#[derive(Clone)]
+pub(crate) struct NumberPlace {
+    pub(crate) file: PathBuf,
+    /// In the journal of a cluster, under the name that the file has.
+    pub(crate) records: Option<AdapterRecords>,
+}
+
+impl NumberPlace {
+    pub(crate) fn file(file: PathBuf) -> Self {
+        Self { file, records: None }
+    }
 }

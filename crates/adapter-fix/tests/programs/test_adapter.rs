@@ -342,6 +342,7 @@ fn context(folder: &Path) -> VenueContext<'_> {
     static NO_PRICES: BTreeMap<SecurityId, domain::Price> = BTreeMap::new();
     VenueContext {
         instance: INSTANCE,
+        records: None,
         adapter: AdapterName::new("FIX", Some("MAIN")),
         folder,
         clock: Arc::new(now),

@@ -185,6 +185,7 @@ fn context(folder: &Path) -> VenueContext<'_> {
     static NO_PRICES: BTreeMap<SecurityId, domain::Price> = BTreeMap::new();
     VenueContext {
         instance: INSTANCE,
+        records: None,
         adapter: AdapterName::new("FIX", Some("BACK")),
         folder,
         clock: Arc::new(now),

@@ -1,14 +1,12 @@
 //! Rules before real money: which keys are refused, when `allowLive` is needed, and the size of orders on the first day.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use domain::{Amount, Timestamp};
 
-use crate::file_write::write_durably;
+use crate::kept_text::KeptText;
 
 /// What the venue says that a key may do; `None` where the venue does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,27 +138,22 @@ impl FirstDayLimit {
 }
 
 /// Remembers when a venue was live for the first time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstDayFile(PathBuf);
+pub struct FirstDayFile(KeptText);
 
 impl FirstDayFile {
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
+    pub fn new(text: KeptText) -> Self {
+        Self(text)
     }
 
-    /// The first live log-on; this one where there was none. A file that cannot be read begins a new first day, because
+    /// The first live log-on; this one where there was none. A text that says no instant begins a new first day, because
     /// that is the careful way.
     pub fn first_live_at(&self, now: Timestamp) -> io::Result<Timestamp> {
-        let known = match fs::read_to_string(&self.0) {
-            Ok(text) => text.trim().parse().ok(),
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound => None,
-            Err(reason) => return Err(reason),
-        };
+        let known = self.0.read()?.and_then(|text| text.trim().parse().ok());
         // A first day in the future would never end.
         if let Some(known) = known.filter(|known| *known <= now) {
             return Ok(known);
         }
-        write_durably(&self.0, now.to_string().as_bytes())?;
+        self.0.write(&now.to_string())?;
         Ok(now)
     }
 }

@@ -1,5 +1,6 @@
 //! Rules before real money.
 
+use adapter_kit::KeptText;
 use adapter_kit::credentials::{
     FirstDayFile, FirstDayLimit, KeyPermissions, LiveTarget, VenueEnvironment, check_live, check_permissions,
 };
@@ -69,11 +70,11 @@ fn orders_of_the_first_day_are_small() {
 fn the_first_day_is_remembered_and_a_damaged_file_begins_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("first-live");
-    let file = FirstDayFile::new(&path);
+    let file = FirstDayFile::new(KeptText::file(&path));
     assert_eq!(file.first_live_at(at(0)).unwrap(), at(0));
     assert_eq!(file.first_live_at(at(5_000)).unwrap(), at(0));
     assert_eq!(file.first_live_at(at(-10)).unwrap(), at(-10), "the clock was wrong then");
     std::fs::write(&path, "nonsense").unwrap();
     assert_eq!(file.first_live_at(at(9_000)).unwrap(), at(9_000));
-    assert!(FirstDayFile::new(folder.path()).first_live_at(at(0)).is_err());
+    assert!(FirstDayFile::new(KeptText::file(folder.path())).first_live_at(at(0)).is_err());
 }

@@ -91,6 +91,7 @@ fn open(folder: &Path, mode: u32, written: &[(&'static str, &str)], hosts: &[&st
     let prices = BTreeMap::new();
     let context = VenueContext {
         instance: 1,
+        records: None,
         adapter: AdapterName::new("TOY", Some("MAIN")),
         folder,
         clock: Arc::new(|| NOON),

@@ -16,6 +16,7 @@ use venue_sim::OpeningQuotes;
 
 pub use setting::{BETWEEN_ITEMS, COMMON_SETTINGS, SettingForm, SettingProblem, VenueSetting, VenueSettings};
 
+use crate::adapter_records::AdapterRecords;
 use crate::thread::{AdapterClock, VenueThread};
 use crate::venue::Adapter;
 
@@ -119,6 +120,8 @@ pub struct VenueContext<'a> {
     pub adapter: AdapterName,
     /// The folder of all venues' files; it exists.
     pub folder: &'a Path,
+    /// The adapter's records in the journal; none where no other machine may go on, so that its files are enough.
+    pub records: Option<AdapterRecords>,
     /// The time of reports.
     pub clock: AdapterClock,
     /// Reference data, always the newest.

@@ -282,6 +282,7 @@ fn the_books_of_a_venue_are_paper_or_real_and_never_both() {
     let (quotes, prices) = (BTreeMap::new(), BTreeMap::new());
     let context = VenueContext {
         instance: 1,
+        records: None,
         adapter: AdapterName::new("BINANCE-SPOT", Some("MAIN")),
         folder: folder.path(),
         clock: Arc::new(|| START),

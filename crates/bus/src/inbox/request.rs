@@ -1,5 +1,7 @@
 //! Requests to the engine and their classes.
 
+use std::fmt;
+
 use domain::command::CommandEnvelope;
 use domain::{Command, Query};
 
@@ -23,6 +25,15 @@ pub enum InboxError {
     Busy,
     /// The engine has stopped.
     Stopped,
+}
+
+impl fmt::Display for InboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "the engine has too much to do",
+            Self::Stopped => "the engine has stopped",
+        })
+    }
 }
 
 /// Classes with separate capacity.

@@ -381,8 +381,5 @@ impl StoreState {
 }
 
 pub(crate) fn store_unavailable(closed: &InboxError) -> StoreError {
-    StoreError(match closed {
-        InboxError::Busy => "the engine has too much to do".to_owned(),
-        InboxError::Stopped => "the engine has stopped".to_owned(),
-    })
+    StoreError(closed.to_string())
 }

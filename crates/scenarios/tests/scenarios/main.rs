@@ -18,6 +18,7 @@ mod cluster_standby;
 mod cluster_forwarding;
 mod cluster_example;
 mod cluster_fix;
+mod cluster_fix_venue;
 mod cluster_reads;
 mod cluster_prices;
 mod cluster_screens;

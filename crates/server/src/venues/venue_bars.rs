@@ -100,6 +100,7 @@ impl BarImport<'_> {
         catalogue.replace(Arc::new(self.known.reference.clone()));
         let context = VenueContext {
             instance: 0,
+            records: None,
             adapter: self.venue.adapter(),
             folder: &folder,
             clock: self.data_dir.clock.shared(),

@@ -186,6 +186,7 @@ impl VenueCheck<'_> {
         let currency = self.config.portfolio_base_currency;
         let context = VenueContext {
             instance,
+            records: None,
             adapter: self.venue.adapter(),
             folder,
             clock: self.data_dir.clock.shared(),

@@ -55,6 +55,7 @@ fn ask(config: &Config, venue: &ConfiguredVenue) -> Result<Vec<ListedSymbol>, Ex
     let folder = config.data_dir.join(VENUES);
     let context = VenueContext {
         instance: 0,
+        records: None,
         adapter: venue.adapter(),
         folder: &folder,
         clock: Arc::new(SystemClock::new(0)).wall(),

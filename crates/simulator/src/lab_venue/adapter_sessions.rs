@@ -53,6 +53,7 @@ pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAd
     };
     let context = VenueContext {
         instance: INSTANCE_NUMBER,
+        records: None,
         adapter: name.clone(),
         folder,
         clock: clock.shared(),

@@ -63,6 +63,7 @@ fn adapter(folder: &Path) -> BinanceAdapter {
     catalogue.replace(Arc::new(reference()));
     let context = VenueContext {
         instance: 7,
+        records: None,
         adapter: AdapterName::new("BINANCE-SPOT", Some("LAB")),
         folder,
         clock: Arc::new(|| AT),

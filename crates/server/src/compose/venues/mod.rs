@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use adapters::AdapterRecords;
 use adapters::host::VenueBackoff;
 use adapters::thread::{AdapterIo, VenueThread, spawn};
 use adapters::venue_type::{ImportListener, OpenVenue, VenueContext};
@@ -50,6 +51,8 @@ pub(super) fn open(
         let log_on_failed = sessions.require(&adapter);
         let context = VenueContext {
             instance,
+            // Only another member of a cluster could go on for it.
+            records: engine.lease.as_ref().map(|_| AdapterRecords::new(engine.ledger.clone(), adapter.clone())),
             adapter: adapter.clone(),
             folder: &folder,
             clock: engine.clock.clone(),

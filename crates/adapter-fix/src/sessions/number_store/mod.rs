@@ -1,18 +1,25 @@
 //! Sequence numbers of a session on disk. Requests are not kept: a request that comes late could trade late, so a Resend Request
 //! is answered by a gap fill. The incoming number on disk follows only when the engine has the reports, so that after a crash the
-//! venue sends them again.
+//! venue sends them again. In a cluster the journal has them too, for the member that takes over.
+
+#[cfg(test)]
+mod tests;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapters::{NO_LEASE, SendLease};
 use domain::PlantedBug;
 use fix::{MessageStore, MessageVisitor, SEQ_NUM_MAX, SeqNum, StoreError, Traffic, UtcTimestamp};
 use fix_net::DurableStore;
+
+use crate::sessions::NumberPlace;
+use crate::sessions::number_reservation::{NumberReservation, PendingReservation};
+use crate::sessions::session_numbers::SessionNumbers;
 
 /// The file is written anew when it has so many lines.
 const LINES_MAX: usize = 100_000;
@@ -24,10 +31,9 @@ const SEPARATOR: u8 = 1;
 const MSG_TYPE: &[u8] = b"\x0135=";
 
 /// Shared by the session's task and the adapter.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct SharedNumbers(Arc<Mutex<NumberStore>>);
 
-#[derive(Debug)]
 struct NumberStore {
     path: PathBuf,
     file: File,
@@ -43,6 +49,8 @@ struct NumberStore {
     passed: SeqNum,
     /// The incoming number on disk.
     confirmed: SeqNum,
+    /// Absent where no other member of a cluster goes on.
+    reservation: Option<NumberReservation>,
     /// Absent where no other process could trade.
     lease: Option<SendLease>,
     /// An order, a change or a cancel has a number and has not left yet.
@@ -53,7 +61,8 @@ struct NumberStore {
 
 impl SharedNumbers {
     /// Goes on where the file ends; a line that is cut is not counted. Two processes cannot use the numbers of one session.
-    pub(crate) fn open(path: &Path, now: UtcTimestamp) -> io::Result<Self> {
+    pub(crate) fn open(place: &NumberPlace, now: UtcTimestamp) -> io::Result<Self> {
+        let path = &place.file;
         let file = locked(OpenOptions::new().create(true).append(true).open(path)?)?;
         // Another process may have put a new file in its place before this one was locked.
         if file.metadata()?.ino() != std::fs::metadata(path)?.ino() {
@@ -64,8 +73,12 @@ impl SharedNumbers {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
-        let (created, outgoing, incoming) = last_numbers(&text).unwrap_or((now, 1, 1));
+        let (reservation, recorded) = reservation(place)?;
+        let begun = SessionNumbers { created: now, outgoing: 1, incoming: 1 };
+        let SessionNumbers { created, outgoing, incoming } =
+            SessionNumbers::latest(last_numbers(&text), recorded).unwrap_or(begun);
         let mut store = NumberStore {
+            reservation,
             path: path.to_owned(),
             file,
             lines: LINES_MAX,
@@ -113,7 +126,7 @@ impl SharedNumbers {
             return Ok(());
         }
         (store.confirmed, store.is_reset_unconfirmed) = (passed.next, false);
-        store.save()
+        store.save_and_record()
     }
 
     /// Nothing that was received needs to come again.
@@ -123,12 +136,16 @@ impl SharedNumbers {
             return Ok(());
         }
         (store.confirmed, store.is_reset_unconfirmed) = (store.incoming, false);
-        store.save()
+        store.save_and_record()
     }
 
     fn lock(&self) -> MutexGuard<'_, NumberStore> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
+}
+
+fn lock(store: &Mutex<NumberStore>) -> MutexGuard<'_, NumberStore> {
+    store.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Incoming numbers of one sequence.
@@ -140,14 +157,17 @@ pub(crate) struct PassedNumbers {
 }
 
 /// Of the last whole line.
-fn last_numbers(text: &str) -> Option<(UtcTimestamp, SeqNum, SeqNum)> {
+fn last_numbers(text: &str) -> Option<SessionNumbers> {
     let end = text.rfind('\n')?;
-    text[..end].lines().rev().find_map(|line| {
-        let mut words = line.split(' ');
-        let created = words.next()?.parse().ok().map(UtcTimestamp::from_nanos)?;
-        let numbers = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        words.next().is_none().then_some((created, numbers.0, numbers.1))
-    })
+    text[..end].lines().rev().find_map(SessionNumbers::parse)
+}
+
+/// With what the journal has.
+fn reservation(place: &NumberPlace) -> io::Result<(Option<NumberReservation>, Option<SessionNumbers>)> {
+    let Some(records) = place.records.clone() else { return Ok((None, None)) };
+    let name = place.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (reservation, recorded) = NumberReservation::read(records, name).map_err(io::Error::other)?;
+    Ok((Some(reservation), recorded))
 }
 
 impl NumberStore {
@@ -164,7 +184,7 @@ impl NumberStore {
     fn follow_reset(&mut self, next: SeqNum) -> io::Result<()> {
         self.is_reset_unconfirmed = true;
         self.begin_incoming(next);
-        self.save()
+        self.save_and_record()
     }
 
     /// What was passed on under earlier numbers confirms nothing of these.
@@ -173,9 +193,33 @@ impl NumberStore {
         (self.incoming, self.passed, self.confirmed) = (next, next, next);
     }
 
-    fn save(&mut self) -> io::Result<()> {
+    fn numbers(&self) -> SessionNumbers {
         let incoming = if self.is_reset_unconfirmed { RESET_UNCONFIRMED } else { self.confirmed };
-        let line = format!("{} {} {incoming}\n", self.created.nanos(), self.outgoing);
+        SessionNumbers { created: self.created, outgoing: self.outgoing, incoming }
+    }
+
+    fn save_and_record(&mut self) -> io::Result<()> {
+        self.save()?;
+        let numbers = self.numbers();
+        let recorded = self.reservation.as_mut().map(|reservation| reservation.record(numbers)).transpose();
+        recorded.map(drop).map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    /// To the disk, and what the journal must have too before the messages leave.
+    fn flush(&mut self) -> Result<Option<PendingReservation>, StoreError> {
+        let saved = if self.is_behind { self.save() } else { Ok(()) };
+        saved.and_then(|()| self.file.sync_data()).map_err(|error| failed(&error))?;
+        let numbers = self.numbers();
+        let needed = self.reservation.as_mut().map(|reservation| reservation.needed(numbers)).transpose();
+        needed.map(Option::flatten).map_err(|error| StoreError(error.to_string()))
+    }
+
+    fn confirm_reservation(&mut self, reserved: SeqNum) {
+        self.reservation.iter_mut().for_each(|reservation| reservation.confirm(reserved));
+    }
+
+    fn save(&mut self) -> io::Result<()> {
+        let line = format!("{}\n", self.numbers());
         self.is_behind = false;
         if self.lines >= LINES_MAX {
             return self.rewrite(&line);
@@ -265,7 +309,10 @@ impl MessageStore for SharedNumbers {
         let mut store = self.lock();
         (store.created, store.outgoing) = (now, 1);
         store.begin_incoming(1);
-        store.save().map_err(|error| failed(&error))
+        store.save().map_err(|error| failed(&error))?;
+        let numbers = store.numbers();
+        let begun = store.reservation.as_mut().map(|reservation| reservation.begin_anew(numbers)).transpose();
+        begun.map(drop).map_err(|error| StoreError(error.to_string()))
     }
 
     fn refresh(&mut self) -> Result<(), StoreError> {
@@ -275,130 +322,18 @@ impl MessageStore for SharedNumbers {
 
 impl DurableStore for SharedNumbers {
     fn flush(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let mut store = self.lock();
-        let saved = if store.is_behind { store.save() } else { Ok(()) };
-        let saved = saved.and_then(|()| store.file.sync_data()).map_err(|error| failed(&error));
-        std::future::ready(saved.and_then(|()| store.check_lease()))
+        let store = Arc::clone(&self.0);
+        let needed = self.lock().flush();
+        async move {
+            if let Some(pending) = needed? {
+                let reserved = pending.recv().await?;
+                lock(&store).confirm_reservation(reserved);
+            }
+            lock(&store).check_lease()
+        }
     }
 
     fn flush_on_disconnect(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
         self.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use super::*;
-
-    fn numbers(store: &SharedNumbers) -> (SeqNum, SeqNum) {
-        (store.next_outgoing(), store.next_incoming())
-    }
-
-    #[test]
-    fn numbers_go_on_after_a_restart_and_reports_that_the_engine_lacks_come_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("FIX-MAIN.numbers");
-        let now = UtcTimestamp::from_nanos(5);
-        let mut store = SharedNumbers::open(&path, now).unwrap();
-        assert_eq!(numbers(&store), (1, 1));
-        store.append(1, Traffic::Session, b"").unwrap();
-        store.append(2, Traffic::Application, b"").unwrap();
-        store.set_next_incoming(7, Traffic::Application).unwrap();
-        store.note_passed();
-        let passed = store.unconfirmed().unwrap();
-        store.set_next_incoming(9, Traffic::Application).unwrap();
-        assert_eq!(store.unconfirmed(), Some(passed), "a message that is counted may not be passed on yet");
-        store.confirm_incoming(passed).unwrap();
-        assert_eq!(store.unconfirmed(), None);
-        drop(store);
-        let store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
-        assert_eq!((numbers(&store), store.created()), ((3, 7), now));
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 3 7\n");
-    }
-
-    #[test]
-    fn numbers_of_messages_are_on_disk_before_they_leave_with_one_line_for_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("FIX-MAIN.numbers");
-        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(5)).unwrap();
-        (1..=3).for_each(|number| store.append(number, Traffic::Application, b"").unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 1 1\n");
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(store.flush()).unwrap();
-        runtime.block_on(store.flush()).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 1 1\n5 4 1\n");
-    }
-
-    #[test]
-    fn an_order_without_the_lease_ends_the_session_before_it_leaves_and_a_question_does_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SharedNumbers::open(&folder.path().join("numbers"), UtcTimestamp::from_nanos(5)).unwrap();
-        let is_held = Arc::new(AtomicBool::new(true));
-        let lease = Arc::clone(&is_held);
-        store.set_lease(SendLease::new(move || lease.load(Ordering::SeqCst)));
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let mut leaves = |number, kind: &str| {
-            let message = format!("8=FIX.4.4\x019=50\x0135={kind}\x0134={number}\x01");
-            store.append(number, Traffic::Application, message.as_bytes()).unwrap();
-            runtime.block_on(store.flush())
-        };
-        assert_eq!(["D", "G", "F", "H"].map(|kind| leaves(1, kind)), [Ok(()), Ok(()), Ok(()), Ok(())]);
-        is_held.store(false, Ordering::SeqCst);
-        let refused = Err(StoreError(NO_LEASE.to_owned()));
-        assert_eq!(["D", "G", "F"].map(|kind| leaves(2, kind)), [refused.clone(), refused.clone(), refused]);
-        assert_eq!(["H", "DX", "0"].map(|kind| leaves(3, kind)), [Ok(()), Ok(()), Ok(())]);
-    }
-
-    #[test]
-    fn a_reset_of_the_venue_is_noticed_again_after_a_crash_unless_the_journal_has_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("FIX-MAIN.numbers");
-        std::fs::write(&path, "5 3 70\n").unwrap();
-        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
-        store.set_next_incoming(80, Traffic::Application).unwrap();
-        store.note_passed();
-        let before = store.unconfirmed().unwrap();
-        store.set_next_incoming(1, Traffic::Session).unwrap();
-        store.set_next_incoming(90, Traffic::Application).unwrap();
-        store.note_passed();
-        store.confirm_incoming(before).unwrap();
-        let last = || std::fs::read_to_string(&path).unwrap().lines().last().unwrap().to_owned();
-        assert_eq!(last(), format!("5 3 {SEQ_NUM_MAX}"), "what came before the reset confirms nothing");
-        store.confirm_incoming(store.unconfirmed().unwrap()).unwrap();
-        assert_eq!(last(), "5 3 90");
-    }
-
-    #[test]
-    fn two_processes_cannot_use_the_numbers_of_one_session() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("FIX-MAIN.numbers");
-        let now = UtcTimestamp::from_nanos(5);
-        let mut store = SharedNumbers::open(&path, now).unwrap();
-        let refusal = || SharedNumbers::open(&path, now).unwrap_err().to_string();
-        assert_eq!(refusal(), "the sequence numbers are in use by another process");
-        // The file is another one after so many lines.
-        (0..=LINES_MAX).for_each(|_| store.set_next_outgoing(9).unwrap());
-        assert_eq!(refusal(), "the sequence numbers are in use by another process");
-        drop(store);
-        assert_eq!(numbers(&SharedNumbers::open(&path, now).unwrap()), (9, 1));
-    }
-
-    #[test]
-    fn a_cut_line_does_not_count_and_a_reset_begins_at_1() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("FIX-MAIN.numbers");
-        std::fs::write(&path, "5 3 7\n5 4 7\n5 9").unwrap();
-        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
-        assert_eq!(numbers(&store), (4, 7));
-        store.set_next_incoming(9, Traffic::Application).unwrap();
-        store.note_passed();
-        let before = store.unconfirmed().unwrap();
-        store.reset(UtcTimestamp::from_nanos(8)).unwrap();
-        store.set_next_incoming(20, Traffic::Application).unwrap();
-        store.confirm_incoming(before).unwrap();
-        drop(store);
-        assert_eq!(numbers(&SharedNumbers::open(&path, UtcTimestamp::from_nanos(9)).unwrap()), (1, 1));
     }
 }
