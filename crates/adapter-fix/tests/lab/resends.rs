@@ -1,4 +1,4 @@
-//! Resends: what is executed while the line is cut comes with the next log-on, and nobody has to ask for it.
+//! Resends: what is executed while the line is cut comes with the next log-on, without a question.
 
 use domain::Side;
 
