@@ -91,14 +91,15 @@ impl TradeSearch<'_> {
         Ok(Ok(trades))
     }
 
-    /// Where they do not add up to what the order has filled, the first ones happened before the history begins.
+    /// Where they do not add up to what the order has filled, the first ones happened before the history begins. What happened after the
+    /// question is left out: an order that was read before could have had its own then, and the next question begins behind the last one.
     fn trades_of_order(&self, order: &Order, events: &[OrderStatus]) -> Result<Vec<CapturedTrade>, NotCaptured> {
         let mut trades = captured_trades(events, self.ids);
         let filled = trades.iter().try_fold(Quantity::ZERO, |sum, trade| sum.plus(trade.quantity).ok());
         if filled.is_none_or(|filled| filled < order.filled) && self.is_wanted_from_before(events) {
             return Err(NotCaptured::Incomplete(order.int_id.as_str().into()));
         }
-        trades.retain(|trade| self.wanted.covers_time(trade.at));
+        trades.retain(|trade| trade.sequence <= self.as_of && self.wanted.covers_time(trade.at));
         Ok(trades)
     }
 
@@ -220,6 +221,26 @@ mod tests {
 
     fn since(second: i64) -> TradeRequest {
         TradeRequest { from: Some(at(second)), ..TradeRequest::default() }
+    }
+
+    /// The first order was not looked at, and trades before the second one does: told without it, the second fill would hide the first from a
+    /// client that asks from the last one on.
+    #[test]
+    fn what_happens_while_a_list_is_made_is_in_the_next_one() {
+        let mut history = History::new();
+        let (mut first, mut second) = (order(1, "BANK"), order(2, "BANK"));
+        history.fills(&mut first, 1, 1);
+        history.fills(&mut second, 5, 1);
+        let (wanted, as_of) = (since(5), history.sequence);
+        let search = TradeSearch { history: &history.model, as_of, wanted: &wanted, ids: ExecIds(1) };
+        let orders = search.orders_of("FIX:BANK".to_owned()).unwrap().unwrap();
+        history.fills(&mut first, 6, 1);
+        history.fills(&mut second, 7, 1);
+        history.model.stop().unwrap();
+        let search = TradeSearch { history: &history.model, as_of, wanted: &wanted, ids: ExecIds(1) };
+        let told = search.trades_of(&orders).unwrap().unwrap();
+        assert_eq!(told.iter().map(|trade| trade.at).collect::<Vec<_>>(), [at(5)]);
+        assert_eq!(history.asked(&since(5)), Ok(vec![5, 6, 7]));
     }
 
     /// An order that was placed first and traded last is among them.

@@ -32,6 +32,8 @@ pub(crate) struct CapturedTrade {
     pub(crate) quantity: Quantity,
     pub(crate) price: Price,
     pub(crate) at: Timestamp,
+    /// The input that caused it.
+    pub(crate) sequence: u64,
     pub(crate) liquidity: Option<Liquidity>,
 }
 
@@ -63,6 +65,7 @@ fn captured_trade(status: &OrderStatus, ids: ExecIds) -> Option<CapturedTrade> {
         quantity: status.last_quantity?,
         price: status.last_price?,
         at: status.at,
+        sequence: status.sequence,
         liquidity: view.liquidity,
     })
 }
