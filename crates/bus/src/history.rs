@@ -76,8 +76,24 @@ pub struct OrderSearch {
     pub from: Option<Timestamp>,
     /// Placed before this instant.
     pub to: Option<Timestamp>,
-    /// Changed at this instant or later.
-    pub changed_from: Option<Timestamp>,
+}
+
+/// Search criteria for orders that have executions, of one client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TradedSearch {
+    /// Where the orders come from, as they show it.
+    pub source: String,
+    /// What is traded; absent where any security is wanted.
+    pub security: Option<SecurityId>,
+}
+
+/// A page of a list by last change: entries after a key, up to a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangePage {
+    /// Only what follows this instant and order id. An order that changes meanwhile comes again, behind the others.
+    pub after: (Timestamp, u64),
+    /// How many at the most.
+    pub limit: usize,
 }
 
 /// Search criteria for transactions; absent ones do not narrow.
@@ -267,6 +283,14 @@ pub trait History: Send + Sync {
         search: &OrderSearch,
         sort: SortOrder,
         page: PageRequest,
+    ) -> Result<Vec<Arc<Order>>, HistoryError>;
+
+    /// Orders that have executions, as of a sequence, by their last change and then by id, oldest first.
+    fn traded_orders(
+        &self,
+        as_of: u64,
+        search: &TradedSearch,
+        page: ChangePage,
     ) -> Result<Vec<Arc<Order>>, HistoryError>;
 
     /// The states that an order went through, oldest first.

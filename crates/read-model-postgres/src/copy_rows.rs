@@ -245,7 +245,7 @@ impl RowWriter for CopyRows {
     }
 
     fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Infallible> {
-        let SearchColumns { at, changed_at, status, source, words } = SearchColumns::from_order(order);
+        let SearchColumns { at, changed_at, status, source, words, .. } = SearchColumns::from_order(order);
         let [id, strategy, account, security] =
             [order.id.0, order.strategy.0, order.account.0, order.security.0].map(bound);
         let (int_id, source, words) = (storable(order.int_id.as_str()), storable(&source), storable(&words));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
@@ -23,7 +23,7 @@ use crate::search::SearchQuery;
 use crate::value_samples::{self, ValueQuery};
 
 const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words, strategy, account, security, at,
-    changed_at FROM orders WHERE";
+    changed_at, filled > 0 FROM orders WHERE";
 // The columns of an event come first; then the key and the checksum of the row that leads to it, and what that row is found by.
 const FILLS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
     l.sequence, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
@@ -85,6 +85,10 @@ impl HistoryRows for PostgresRows {
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
         let statement = SearchQuery::new(ORDERS, "id", sort, page).search(search).finish("id", sort, page);
         self.select(&statement, |row| decode_order(row).map(Arc::new))
+    }
+
+    fn traded_orders(&self, search: &TradedSearch, page: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.select(&SearchQuery::of_traded(ORDERS, search, page), |row| decode_order(row).map(Arc::new))
     }
 
     fn order_events(&self, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
@@ -177,9 +181,11 @@ fn decode_order(row: &Row) -> Result<Order, DatabaseFailure> {
     let numbers = [id, row.try_get(7)?, row.try_get(8)?, row.try_get(9)?, row.try_get(10)?];
     checksum::of_order(numbers, names, payload).check(row.try_get(2)?, format!("order {id}"))?;
     let order: Order = decode(payload)?;
-    // The checksum covers it in the payload alone.
-    if order.changed_at.0 != row.try_get::<_, i64>(11)? {
-        return Err(DatabaseFailure::DamagedRow(format!("the last change of order {id} does not match")));
+    // The checksum covers both in the payload alone.
+    if (order.changed_at.0, order.filled.is_positive()) != (row.try_get(11)?, row.try_get(12)?) {
+        return Err(DatabaseFailure::DamagedRow(format!(
+            "the last change of order {id}, or what it has filled, does not match"
+        )));
     }
     Ok(order)
 }

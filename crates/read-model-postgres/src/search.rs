@@ -1,6 +1,6 @@
 //! Statements with the values of their parameters.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch};
+use bus::history::{ChangePage, OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch, TradedSearch};
 use domain::query::Filter;
 use storage::read_model::search_columns::source_bounds;
 use tokio_postgres::types::{ToSql, Type};
@@ -45,6 +45,18 @@ impl SearchQuery {
         statement
     }
 
+    /// Of those with executions a page by last change, as their index has them. `rows` is a SELECT that ends with a WHERE.
+    pub(crate) fn of_traded(rows: &str, search: &TradedSearch, page: ChangePage) -> Self {
+        let mut statement = Self { text: format!("{rows} filled > 0"), parameters: vec![] };
+        let source = statement.parameter(Parameter::Text(storable(&search.source)));
+        let (at, id) = (statement.long(page.after.0.0), statement.long(bound(page.after.1)));
+        statement.and(&format!("source = {source} AND (changed_at, id) > ({at}, {id})"));
+        let mut statement = statement.filter(Filter { security: search.security, ..Filter::default() });
+        let limit = statement.long(i64::try_from(page.limit).unwrap_or(i64::MAX));
+        statement.text.push_str(&format!(" ORDER BY changed_at, id LIMIT {limit}"));
+        statement
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -81,7 +93,7 @@ impl SearchQuery {
 
     pub(crate) fn search(self, search: &OrderSearch) -> Self {
         let mut statement = self.filter(search.filter);
-        let bounds = [("at >=", search.from), ("at <", search.to), ("changed_at >=", search.changed_from)];
+        let bounds = [("at >=", search.from), ("at <", search.to)];
         for (condition, at) in bounds {
             if let Some(at) = at {
                 let value = statement.long(at.0);

@@ -32,7 +32,7 @@ use storage::read_model::CatchUpStep;
 use storage::{ReadModel, StorageError};
 use tempfile::TempDir;
 
-use searches::{searches, transaction_searches};
+use searches::{searches, traded_searches, transaction_searches};
 
 const INSTANCE: InstanceId = InstanceId(*b"conformance test");
 const ALL: PageRequest = PageRequest { after: 0, limit: usize::MAX };
@@ -260,6 +260,9 @@ fn answers(model: &ReadModel, as_of: u64) -> Vec<String> {
                 add(format!("transactions {search:?} {sort:?} {page:?}"), &found);
             }
         }
+    }
+    for (search, page) in traded_searches() {
+        add(format!("{search:?} {page:?}"), &model.traded_orders(as_of, &search, page).unwrap());
     }
     for page in pages(SortOrder::Oldest).into_iter().chain([PageRequest { after: 40, limit: 5 }]) {
         let of_account = Filter { account: Some(AccountId(11)), ..Filter::default() };

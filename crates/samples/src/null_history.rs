@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use bus::{History, JournalStatus};
 use domain::{Order, OrderStatus, Transaction, TransactionId};
@@ -28,6 +28,10 @@ impl JournalStatus for NullHistory {
 
 impl History for NullHistory {
     fn orders(&self, _: u64, _: &OrderSearch, _: SortOrder, _: PageRequest) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn traded_orders(&self, _: u64, _: &TradedSearch, _: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 

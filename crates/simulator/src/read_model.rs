@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::{Event, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 use storage::read_model::encode_event;
@@ -120,6 +120,10 @@ impl ReadModelState {
 /// Orders and transactions are asked for by interfaces that are not simulated; what happened, by FIX sessions and subscribers.
 impl History for SimulatedReadModel {
     fn orders(&self, _: u64, _: &OrderSearch, _: SortOrder, _: PageRequest) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Err(not_simulated())
+    }
+
+    fn traded_orders(&self, _: u64, _: &TradedSearch, _: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
         Err(not_simulated())
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use broker::{BrokerLimits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::command::GenericEvent;
 use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
@@ -45,6 +45,10 @@ fn event(body: &str) -> GenericEvent {
 
 impl History for Past {
     fn orders(&self, _: u64, _: &OrderSearch, _: SortOrder, _: PageRequest) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn traded_orders(&self, _: u64, _: &TradedSearch, _: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 

@@ -1,5 +1,7 @@
 //! Searches that both stores answer.
 
+use bus::history::{ChangePage, TradedSearch};
+
 use super::*;
 
 pub(super) fn searches() -> Vec<OrderSearch> {
@@ -20,13 +22,19 @@ pub(super) fn searches() -> Vec<OrderSearch> {
         OrderSearch { sources: vec![SourceSearch::AnyFix, SourceSearch::Exactly("UI".into())], ..any() },
         OrderSearch { exclude_strategies: true, ..any() },
         OrderSearch { from: Some(Timestamp(10_000)), to: Some(Timestamp(20_000)), ..any() },
-        OrderSearch { changed_from: Some(Timestamp(15_000)), ..any() },
-        OrderSearch {
-            changed_from: Some(Timestamp(15_000)),
-            sources: vec![SourceSearch::Exactly("FIX:BANK".into())],
-            ..any()
-        },
     ]
+}
+
+/// From the first one on, and from behind others, also of the same instant.
+pub(super) fn traded_searches() -> Vec<(TradedSearch, ChangePage)> {
+    let starts = [(i64::MIN, 0), (1_015_000, 0), (1_018_000, 17), (1_018_000, 18)].map(|(at, id)| (Timestamp(at), id));
+    let pages = starts.into_iter().flat_map(|after| [0, 1, 7, usize::MAX].map(|limit| ChangePage { after, limit }));
+    let search = |(source, security): (&str, Option<u64>)| TradedSearch {
+        source: source.into(),
+        security: security.map(SecurityId),
+    };
+    let searches = [("FIX:BANK", None), ("FIX:BANK", Some(22)), ("FIX:BANK", Some(23)), ("UI", None)].map(search);
+    pages.flat_map(|page| searches.clone().map(|search| (search, page))).collect()
 }
 
 /// By a part of each of its names, by the symbol of its security, and by what it belongs to.
@@ -46,6 +54,23 @@ pub(super) fn transaction_searches() -> Vec<TransactionSearch> {
         text("' OR 1=1 --", vec![]),
         TransactionSearch { filter: of_security, ..text("exec-1", vec![]) },
     ]
+}
+
+#[test]
+fn orders_of_a_client_that_traded_are_found_by_their_last_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = sqlite(folder.path(), INPUTS);
+    replay(&model, &story());
+    let found = |(search, page): &(TradedSearch, ChangePage)| {
+        let orders = model.traded_orders(INPUTS, search, *page).unwrap();
+        orders.iter().map(|order| order.id.0).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = (2..=100).step_by(4).collect();
+    let searches = traded_searches();
+    let of_bank: Vec<_> = searches.iter().filter(|(search, _)| *search == searches[0].0).map(found).collect();
+    let from = |first| all.iter().copied().filter(|id| *id >= first).collect::<Vec<u64>>();
+    let pages = |first| [0, 1, 7, 100].map(|limit| from(first).into_iter().take(limit).collect::<Vec<_>>());
+    assert_eq!(of_bank, [pages(2), pages(15), pages(18), pages(19)].concat());
 }
 
 #[test]

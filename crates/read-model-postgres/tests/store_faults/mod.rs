@@ -110,7 +110,9 @@ fn a_changed_column_that_queries_are_narrowed_by_is_damage_and_no_answer() {
     };
     let tables = ["orders", "fills", "transactions"];
     let owners = tables.map(|table| ["strategy", "account", "security"].map(|column| (table, column)));
-    for (table, column) in owners.into_iter().flatten().chain([("orders", "at")]) {
+    for (table, column) in
+        owners.into_iter().flatten().chain(["at", "changed_at", "filled"].map(|column| ("orders", column)))
+    {
         let change = |by: &str| format!("UPDATE {table} SET {column} = {column} {by}");
         fixture.server.query(&change("+ 1"));
         let problem = problem_in(table);

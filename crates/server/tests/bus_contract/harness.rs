@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use bus::inbox::{InboxReceiver, inbox};
 use bus::{Bus, Catalogue, EventFeed, History, Reply, RequestPayload};
@@ -195,6 +195,10 @@ impl RecordedHistory {
 
 impl History for RecordedHistory {
     fn orders(&self, _: u64, _: &OrderSearch, _: SortOrder, _: PageRequest) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn traded_orders(&self, _: u64, _: &TradedSearch, _: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 

@@ -28,8 +28,8 @@ use std::time::Duration;
 
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
@@ -254,6 +254,15 @@ impl History for ReadModel {
         page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
         self.rows_at(as_of)?.orders(search, sort, page)
+    }
+
+    fn traded_orders(
+        &self,
+        as_of: u64,
+        search: &TradedSearch,
+        page: ChangePage,
+    ) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.rows_at(as_of)?.traded_orders(search, page)
     }
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {

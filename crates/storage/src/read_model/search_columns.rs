@@ -10,6 +10,8 @@ const NAME_SEPARATOR: &str = "\n";
 pub struct SearchColumns {
     pub at: i64,
     pub changed_at: i64,
+    /// Whether it has executions: only of such orders the last change is searched by.
+    pub has_fills: bool,
     pub status: &'static str,
     pub source: String,
     pub words: String,
@@ -20,8 +22,8 @@ impl SearchColumns {
         let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
         let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
         let words = joined(names);
-        let (at, changed_at) = (order.at.0, order.changed_at.0);
-        Self { at, changed_at, status: order.status().name(), source: order.source.to_string(), words }
+        let (at, changed_at, has_fills) = (order.at.0, order.changed_at.0, order.filled.is_positive());
+        Self { at, changed_at, has_fills, status: order.status().name(), source: order.source.to_string(), words }
     }
 }
 

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
@@ -45,8 +45,8 @@ pub trait RowStore: Send {
 }
 
 /// The half that answers queries. Lists are by key, ascending unless the newest come first: orders and transactions by
-/// their id, fills and events by their sequence. One input can cause several events; they stay on one page, which may
-/// become longer for it, so that the next page can begin after their sequence.
+/// their id unless another key is named, fills and events by their sequence. One input can cause several events; they stay on
+/// one page, which may become longer for it, so that the next page can begin after their sequence.
 pub trait HistoryRows: Send + Sync {
     /// The rows of a store that is complete up to a sequence. The writing half said so, perhaps of another server, or before a backup was
     /// brought back: where rows are read from what may not be the same, the answer is `Behind` unless the store says so itself.
@@ -54,6 +54,9 @@ pub trait HistoryRows: Send + Sync {
 
     fn orders(&self, search: &OrderSearch, sort: SortOrder, page: PageRequest)
     -> Result<Vec<Arc<Order>>, HistoryError>;
+
+    /// By their last change, then by id.
+    fn traded_orders(&self, search: &TradedSearch, page: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError>;
 
     fn order_events(&self, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bus::cluster_overview::ClusterOverview;
 use bus::forwarding::{ForwardedRequest, ForwardedResponse, ForwardingError, ForwardingFuture};
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TextSearch,
-    TransactionSearch, ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TextSearch, TradedSearch, TransactionSearch, ValueSearch,
 };
 use bus::operations::{
     BarStore, BrokerEndpoints, ClusterView, FixReloadError, FixSessionAdmin, FixSessionChanges, FixSessionCommand,
@@ -207,6 +207,10 @@ impl History for FakeOperations {
         self.history.searched.lock().unwrap().push(search.clone());
         self.history.note(as_of, search.filter, sort, page)?;
         Ok(self.history.orders.clone())
+    }
+
+    fn traded_orders(&self, _: u64, _: &TradedSearch, _: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
     }
 
     fn order_events(&self, _: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {

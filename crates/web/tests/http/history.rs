@@ -94,7 +94,6 @@ fn orders_are_looked_for_by_words_and_by_what_they_are() {
         exclude_strategies: true,
         from: Timestamp::from_millis(5),
         to: Timestamp::from_millis(7),
-        changed_from: None,
     };
     assert_eq!(*server.program.history.searched.lock().unwrap(), [expected]);
 }

@@ -1,10 +1,10 @@
 //! Search of the history for the executions of a client.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bus::history::{History, HistoryError, OrderSearch, PageRequest, SortOrder, SourceSearch};
-use domain::query::Filter;
-use domain::{Order, OrderStatus, Quantity, Text};
+use bus::history::{ChangePage, History, HistoryError, TradedSearch};
+use domain::{Order, OrderStatus, Quantity, Text, Timestamp};
 
 use crate::limits::{CAPTURED_ORDERS_MAX, CAPTURED_TRADES_MAX, HISTORY_PAGE};
 use crate::translate::{CapturedTrade, ExecIds, MessageReject, TradeRefusal, TradeRequest, captured_trades};
@@ -25,7 +25,9 @@ impl NotCaptured {
         let (code, text) = match self {
             Self::TooManyOrders => (
                 "too-many-orders",
-                format!("more than {CAPTURED_ORDERS_MAX} orders changed since: name one (11) or a later time (580)"),
+                format!(
+                    "more than {CAPTURED_ORDERS_MAX} orders with executions changed since: name one (11) or a later time (580)"
+                ),
             ),
             Self::TooManyTrades => (
                 "too-many-trades",
@@ -51,24 +53,25 @@ pub(super) struct TradeSearch<'a> {
 }
 
 impl TradeSearch<'_> {
-    /// The orders of a client that can have such trades, oldest first.
+    /// The orders of a client that can have such trades, oldest first. History goes on meanwhile: an order that changes comes again, and
+    /// counts once. A page that is not full is the last one, so that a client that trades all the time gets an answer too.
     pub(super) fn orders_of(&self, source: String) -> Result<Result<Vec<Arc<Order>>, NotCaptured>, HistoryError> {
-        let search = OrderSearch {
-            filter: Filter { security: self.wanted.security, ..Filter::default() },
-            sources: vec![SourceSearch::Exactly(source)],
-            changed_from: self.wanted.from,
-            ..OrderSearch::default()
-        };
-        let (mut found, mut seen, mut after) = (Vec::new(), 0, SortOrder::Oldest.start());
+        let search = TradedSearch { source, security: self.wanted.security };
+        let (mut found, mut after) = (BTreeMap::new(), (self.wanted.from.unwrap_or(Timestamp(i64::MIN)), 0));
         loop {
-            let page = PageRequest { after, limit: HISTORY_PAGE };
-            let page = self.history.orders(self.as_of, &search, SortOrder::Oldest, page)?;
-            let Some(last) = page.last() else { return Ok(Ok(found)) };
-            (after, seen) = (last.id.0, seen + page.len());
-            if seen > CAPTURED_ORDERS_MAX {
+            let page = ChangePage { after, limit: HISTORY_PAGE };
+            let page = self.history.traded_orders(self.as_of, &search, page)?;
+            let is_last = page.len() < HISTORY_PAGE;
+            for order in page {
+                after = (order.changed_at, order.id.0);
+                found.insert(order.id, order);
+            }
+            if found.len() > CAPTURED_ORDERS_MAX {
                 return Ok(Err(NotCaptured::TooManyOrders));
             }
-            found.extend(page.into_iter().filter(|order| self.wanted.covers(order)));
+            if is_last {
+                return Ok(Ok(found.into_values().collect()));
+            }
         }
     }
 
@@ -157,6 +160,13 @@ mod tests {
             self.model.append(sequence, &events.map(|event| PublishedEvent { sequence, at, event }));
         }
 
+        /// Without an execution: placed, or cancelled.
+        fn changes(&mut self, order: &Order) {
+            self.sequence += 1;
+            let (sequence, at, event) = (self.sequence, order.changed_at, Event::Order(Arc::new(order.clone())));
+            self.model.append(sequence, &[PublishedEvent { sequence, at, event }]);
+        }
+
         /// The seconds at which the trades happened, or why they are not told.
         fn asked(&self, wanted: &TradeRequest) -> Result<Vec<i64>, String> {
             // Everything is applied then, on any machine.
@@ -241,6 +251,17 @@ mod tests {
         let told = search.trades_of(&orders).unwrap().unwrap();
         assert_eq!(told.iter().map(|trade| trade.at).collect::<Vec<_>>(), [at(5)]);
         assert_eq!(history.asked(&since(5)), Ok(vec![5, 6, 7]));
+    }
+
+    #[test]
+    fn orders_without_executions_are_not_counted() {
+        let mut history = History::new();
+        let mut traded = order(1, "BANK");
+        history.fills(&mut traded, 1, 1);
+        for id in 0..=CAPTURED_ORDERS_MAX as u64 {
+            history.changes(&Order { changed_at: at(2), ..order(2 + id, "BANK") });
+        }
+        assert_eq!(history.asked(&since(1)), Ok(vec![1]));
     }
 
     /// An order that was placed first and traded last is among them.

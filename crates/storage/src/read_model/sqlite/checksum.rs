@@ -11,6 +11,22 @@ struct Table {
     key: &'static [&'static str],
 }
 
+/// Of orders; those of older files end earlier.
+pub(crate) const ORDER_COLUMNS: [&str; 12] = [
+    "id",
+    "payload",
+    "int_id",
+    "strategy",
+    "account",
+    "security",
+    "at",
+    "status",
+    "source",
+    "words",
+    "changed_at",
+    "has_fills",
+];
+
 const TABLES: [Table; 7] = [
     Table { name: "model", columns: &["applied"], key: &["one"] },
     Table {
@@ -18,23 +34,7 @@ const TABLES: [Table; 7] = [
         columns: &["payload", "sequence", "ordinal", "at", "class"],
         key: &["sequence", "ordinal"],
     },
-    Table {
-        name: "orders",
-        columns: &[
-            "id",
-            "payload",
-            "int_id",
-            "strategy",
-            "account",
-            "security",
-            "at",
-            "status",
-            "source",
-            "words",
-            "changed_at",
-        ],
-        key: &["id"],
-    },
+    Table { name: "orders", columns: &ORDER_COLUMNS, key: &["id"] },
     Table {
         name: "order_events",
         columns: &["order_id", "sequence", "ordinal"],

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
-    ValueSearch,
+    ChangePage, Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch,
+    TradedSearch, TransactionSearch, ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
@@ -48,7 +48,7 @@ const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, cl
 
 /// Where the values of a row stand that its checksum covers.
 const EVENT: Range<usize> = 1..6;
-const ORDER: Range<usize> = 0..11;
+const ORDER: Range<usize> = 0..12;
 const VALUE_SAMPLE: Range<usize> = 1..6;
 const TRANSACTION_LINK: Range<usize> = 7..14;
 const ORDER_EVENT_LINK: Range<usize> = 7..10;
@@ -74,6 +74,11 @@ impl SqliteRows {
     fn query<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
         self.readers.query(self.timeout, question)
     }
+
+    fn select_orders(&self, statement: &SearchStatement, limit: usize) -> Result<Vec<Arc<Order>>, HistoryError> {
+        let read = |row: &Row<'_>| checksum::check(row, ORDER).and_then(|()| decode(row)).map(Arc::new);
+        self.query(|connection| select(connection, &statement.text, params_from_iter(statement.values()), limit, read))
+    }
 }
 
 impl HistoryRows for SqliteRows {
@@ -88,11 +93,11 @@ impl HistoryRows for SqliteRows {
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
-        let statement = SearchStatement::from_search(search, sort, page);
-        let read = |row: &Row<'_>| checksum::check(row, ORDER).and_then(|()| decode(row)).map(Arc::new);
-        self.query(|connection| {
-            select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
-        })
+        self.select_orders(&SearchStatement::from_search(search, sort, page), page.limit)
+    }
+
+    fn traded_orders(&self, search: &TradedSearch, page: ChangePage) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.select_orders(&SearchStatement::from_traded(search, page), page.limit)
     }
 
     fn order_events(&self, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {

@@ -26,11 +26,12 @@ const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions
 // Of what is indexed the names of an order can change: the venue gives it one, and its note may be another. A claim changes its
 // strategy.
 const UPSERT_ORDER: &str = "INSERT INTO orders
-    (id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, checksum)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+    (id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, has_fills,
+        checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     ON CONFLICT (id) DO UPDATE SET
         payload = excluded.payload, strategy = excluded.strategy, status = excluded.status, words = excluded.words,
-        changed_at = excluded.changed_at, checksum = excluded.checksum";
+        changed_at = excluded.changed_at, has_fills = excluded.has_fills, checksum = excluded.checksum";
 const INSERT_VALUE_SAMPLE: &str = "INSERT INTO value_samples (payload, scope, sequence, at, day, checksum)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
@@ -135,10 +136,10 @@ impl RowWriter for SqliteRowWriter<'_> {
         let (strategy, account) = (integer(order.strategy.0)?, integer(order.account.0)?);
         let (id, security) = (integer(order.id.0)?, integer(order.security.0)?);
         let (payload, int_id) = (ValueRef::Blob(payload), ValueRef::Text(order.int_id.as_str().as_bytes()));
-        let SearchColumns { at, changed_at, status, source, words } = SearchColumns::from_order(order);
+        let SearchColumns { at, changed_at, has_fills, status, source, words } = SearchColumns::from_order(order);
         let [status, source, words] = [status, &source, &words].map(|text| ValueRef::Text(text.as_bytes()));
-        let [at, changed_at] = [at, changed_at].map(ValueRef::Integer);
-        let row = [id, payload, int_id, strategy, account, security, at, status, source, words, changed_at];
+        let [at, changed_at, has_fills] = [at, changed_at, i64::from(has_fills)].map(ValueRef::Integer);
+        let row = [id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, has_fills];
         self.execute(UPSERT_ORDER, &row)
     }
 

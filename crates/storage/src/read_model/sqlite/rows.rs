@@ -6,7 +6,7 @@ use rusqlite::types::Type;
 
 /// A row of orders, with its checksum behind it.
 pub(super) const ORDER_COLUMNS: &str =
-    "id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, checksum";
+    "id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, has_fills, checksum";
 
 pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
     let bytes = row.get_ref(1)?.as_blob()?;

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{checksum, search};
 
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -108,6 +108,12 @@ const STEPS: [&str; 6] = [
     ALTER TABLE orders ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX orders_by_change ON orders (source, changed_at);
 ",
+    // Most orders of a client may have no executions, and only of others the last change is asked for.
+    "
+    DROP INDEX orders_by_change;
+    ALTER TABLE orders ADD COLUMN has_fills INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX traded_orders_by_change ON orders (source, changed_at) WHERE has_fills = 1;
+",
 ];
 /// From this step on orders can be searched; older rows are filled in.
 const SEARCH_STEP: usize = 2;
@@ -115,6 +121,8 @@ const SEARCH_STEP: usize = 2;
 const TRANSACTION_SEARCH_STEP: usize = 5;
 /// From this step on the orders of a client are found by their last change; older rows are filled in.
 const CHANGE_SEARCH_STEP: usize = 6;
+/// From this step on those of them that have executions are; older rows are filled in.
+const TRADED_SEARCH_STEP: usize = 7;
 /// From this step on every row has a checksum; older rows get theirs.
 const CHECKSUM_STEP: usize = 3;
 
@@ -158,6 +166,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     if (1..CHANGE_SEARCH_STEP).contains(&seen) {
         search::backfill_changes(&transaction, seen >= CHECKSUM_STEP)?;
+    }
+    if (1..TRADED_SEARCH_STEP).contains(&seen) {
+        search::backfill_traded(&transaction, seen >= CHECKSUM_STEP)?;
     }
     if (1..CHECKSUM_STEP).contains(&seen) {
         checksum::backfill(&transaction)?;

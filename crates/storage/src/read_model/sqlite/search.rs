@@ -1,7 +1,9 @@
 //! Search of orders and transactions: indexed columns for status, source, time and names. A part of a name is searched in the
 //! index alone, which is small, and not in the rows.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch, TransactionSearch};
+use bus::history::{
+    ChangePage, OrderSearch, PageRequest, SortOrder, SourceSearch, TextSearch, TradedSearch, TransactionSearch,
+};
 use domain::query::Filter;
 use domain::{Order, Transaction};
 use rusqlite::types::{Value, ValueRef};
@@ -54,22 +56,37 @@ pub(crate) fn backfill_transactions(connection: &Connection, had_checksums: bool
     Ok(())
 }
 
-/// Gives the orders of an older file the instant of their last change, and their checksums that cover it. A row that was damaged
-/// before stays so.
+/// Gives the orders of an older file the instant of their last change.
 pub(crate) fn backfill_changes(connection: &Connection, had_checksums: bool) -> rusqlite::Result<()> {
-    let rows =
-        "SELECT id, payload, int_id, strategy, account, security, at, status, source, words, checksum FROM orders";
-    let mut orders = connection.prepare(rows)?;
-    let mut update = connection.prepare("UPDATE orders SET changed_at = ?2, checksum = ?3 WHERE id = ?1")?;
+    backfill_orders(connection, had_checksums, 10, |order| order.changed_at.0)
+}
+
+/// Tells of the orders of an older file which have executions.
+pub(crate) fn backfill_traded(connection: &Connection, had_checksums: bool) -> rusqlite::Result<()> {
+    backfill_orders(connection, had_checksums, 11, |order| i64::from(order.filled.is_positive()))
+}
+
+/// Gives the orders of an older file, of which the checksums cover so many columns, the next one, and checksums that cover it. A row
+/// that was damaged before stays so.
+fn backfill_orders(
+    connection: &Connection,
+    had_checksums: bool,
+    covered: usize,
+    value: impl Fn(&Order) -> i64,
+) -> rusqlite::Result<()> {
+    let mut orders = connection
+        .prepare(&format!("SELECT {}, checksum FROM orders", checksum::ORDER_COLUMNS[..covered].join(", ")))?;
+    let update = format!("UPDATE orders SET {} = ?2, checksum = ?3 WHERE id = ?1", checksum::ORDER_COLUMNS[covered]);
+    let mut update = connection.prepare(&update)?;
     let mut rows = orders.query([])?;
     while let Some(row) = rows.next()? {
-        if had_checksums && checksum::check(row, 0..10).is_err() {
+        if had_checksums && checksum::check(row, 0..covered).is_err() {
             continue;
         }
-        let order: Order = super::rows::decode(row)?;
-        let mut values: Vec<_> = (0..10).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
-        values.push(ValueRef::Integer(order.changed_at.0));
-        update.execute(params![row.get::<_, i64>(0)?, order.changed_at.0, checksum::checksum_of(&values)])?;
+        let value = value(&super::rows::decode(row)?);
+        let mut values: Vec<_> = (0..covered).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
+        values.push(ValueRef::Integer(value));
+        update.execute(params![row.get::<_, i64>(0)?, value, checksum::checksum_of(&values)])?;
     }
     Ok(())
 }
@@ -83,8 +100,7 @@ pub(crate) struct SearchStatement {
 impl SearchStatement {
     /// Orders by id, with what narrows them and nothing else, so that SQLite takes an index where there is one.
     pub(crate) fn from_search(search: &OrderSearch, sort: SortOrder, page: PageRequest) -> Self {
-        let index = if is_by_change(search) { " INDEXED BY orders_by_change" } else { "" };
-        let mut statement = Self::after(&format!("SELECT {ORDER_COLUMNS} FROM orders{index}"), sort, page);
+        let mut statement = Self::after(&format!("SELECT {ORDER_COLUMNS} FROM orders"), sort, page);
         statement.filter_by_ids(search.filter);
         statement.filter_by_time(search);
         statement.filter_by_status(search);
@@ -93,7 +109,23 @@ impl SearchStatement {
         statement.sorted(sort)
     }
 
-    /// The same of transactions.
+    /// Orders with executions by their last change. Named is the index that has them in this order, so that a page costs what it has, and
+    /// what the client has besides costs nothing.
+    pub(crate) fn from_traded(search: &TradedSearch, page: ChangePage) -> Self {
+        let (at, id) = page.after;
+        let (at, id) = (Value::Integer(at.0), Value::Integer(bound(id)));
+        let rows = "orders INDEXED BY traded_orders_by_change WHERE has_fills = 1 AND source = ?";
+        let text = format!("SELECT {ORDER_COLUMNS} FROM {rows}");
+        let mut statement = Self { text, values: vec![Value::Text(search.source.clone())] };
+        // The first condition is the one that finds the place in the index.
+        statement.and("changed_at >= ? AND (changed_at, id) > (?, ?)", [at.clone(), at, id]);
+        statement.filter_by_ids(Filter { security: search.security, ..Filter::default() });
+        statement.text.push_str(" ORDER BY changed_at, id LIMIT ?");
+        statement.values.push(Value::Integer(i64::try_from(page.limit).unwrap_or(i64::MAX)));
+        statement
+    }
+
+    /// Transactions by id, as orders.
     pub(crate) fn from_transactions(search: &TransactionSearch, sort: SortOrder, page: PageRequest) -> Self {
         let mut statement = Self::after(TRANSACTION_ROWS, sort, page);
         statement.filter_by_ids(search.filter);
@@ -141,7 +173,7 @@ impl SearchStatement {
     }
 
     fn filter_by_time(&mut self, search: &OrderSearch) {
-        let bounds = [("at >= ?", search.from), ("at < ?", search.to), ("changed_at >= ?", search.changed_from)];
+        let bounds = [("at >= ?", search.from), ("at < ?", search.to)];
         for (condition, at) in bounds {
             if let Some(at) = at {
                 self.and(condition, [Value::Integer(at.0)]);
@@ -176,11 +208,6 @@ impl SearchStatement {
         let securities = text.securities.iter().map(|id| bound(id.0).to_string()).collect::<Vec<_>>().join(", ");
         self.and(&format!("({names} OR security IN ({securities}))"), [Value::Text(text.part.clone())]);
     }
-}
-
-/// What one client's orders did lately is found without a look at the others, however many they are.
-fn is_by_change(search: &OrderSearch) -> bool {
-    search.changed_from.is_some() && matches!(search.sources[..], [SourceSearch::Exactly(_)])
 }
 
 fn placeholders(count: usize) -> String {

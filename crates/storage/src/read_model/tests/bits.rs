@@ -108,7 +108,7 @@ fn damage_that_a_query_meets_is_reported_until_the_next_start_has_rebuilt_the_fi
         Err(HistoryError::Failed(told)) => told,
         other => panic!("{other:?}"),
     };
-    let row = "the read model cannot be read: Conversion error from type Integer at index: 11, ";
+    let row = "the read model cannot be read: Conversion error from type Integer at index: 12, ";
     assert_eq!(told, format!("{row}the checksum of a row does not match"));
     assert_eq!(model.failure(), Some(format!("{told}; the next start rebuilds it from the journal")));
     drop(model);

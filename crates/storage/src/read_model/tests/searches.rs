@@ -1,12 +1,12 @@
 //! Order searches, in a long history and in a file of an older version.
 
-use bus::history::{SourceSearch, TextSearch, TransactionSearch};
+use bus::history::{ChangePage, SourceSearch, TextSearch, TradedSearch, TransactionSearch};
 use domain::order::OrdStatus;
 use rusqlite::Connection;
 
 use super::*;
 
-/// Half of the orders are of a strategy; every hundredth is manual and has a note.
+/// Half of the orders are of a strategy; every hundredth is manual and has a note. Of a FIX client every second one has executions.
 fn many(count: u64) -> Vec<Event> {
     (1..=count).map(|id| Event::Order(Arc::new(one_of_many(id)))).collect()
 }
@@ -16,6 +16,7 @@ fn one_of_many(id: u64) -> Order {
     (order.id, order.int_id) = (OrderId(id), format!("desk-{id}").parse().unwrap());
     order.at = Timestamp(i64::try_from(id).unwrap() * 1_000);
     order.changed_at = order.at;
+    order.filled = if id % 8 == 3 { 1.into() } else { Quantity::ZERO };
     order.ext_id = Some(format!("Venue-{id}").into());
     order.source = match id % 4 {
         0 | 2 => Source::Strategy,
@@ -36,6 +37,18 @@ fn told(model: &ReadModel, count: u64) {
 fn found(model: &ReadModel, search: &OrderSearch, sort: SortOrder, limit: usize) -> Vec<u64> {
     let page = PageRequest { after: sort.start(), limit };
     model.orders(1, search, sort, page).unwrap().iter().map(|order| order.id.0).collect()
+}
+
+/// Those of the client BANK that have executions, page by page.
+fn traded(model: &ReadModel, mut after: (Timestamp, u64), limit: usize) -> Vec<Vec<u64>> {
+    let search = TradedSearch { source: "FIX:BANK".into(), security: None };
+    let mut pages = vec![];
+    loop {
+        let page = model.traded_orders(1, &search, ChangePage { after, limit }).unwrap();
+        let Some(last) = page.last() else { return pages };
+        after = (last.changed_at, last.id.0);
+        pages.push(page.iter().map(|order| order.id.0).collect());
+    }
 }
 
 fn text(part: &str) -> OrderSearch {
@@ -151,13 +164,18 @@ fn every_search_has_an_index() {
     assert!(plan(&fix).contains("orders_by_source"), "{}", plan(&fix));
     let dated = OrderSearch { from: Some(Timestamp(5)), to: Some(Timestamp(6)), ..OrderSearch::default() };
     assert!(plan(&dated).contains("orders_by_at"), "{}", plan(&dated));
-    let late = plan(&OrderSearch { changed_from: Some(Timestamp(5)), ..of_bank() });
-    assert!(late.contains("SEARCH orders USING INDEX orders_by_change (source=? AND changed_at>?)"), "{late}");
+    let traded = TradedSearch { source: "FIX:BANK".into(), security: Some(SecurityId(21)) };
+    let page = ChangePage { after: (Timestamp(5), 7), limit: 9 };
+    let traded = plan_of(&sqlite::search::SearchStatement::from_traded(&traded, page));
+    assert_eq!(
+        traded, "SEARCH orders USING INDEX traded_orders_by_change (source=? AND changed_at>?)",
+        "nothing is sorted"
+    );
 }
 
 /// A file of the fourth version: its transactions have no words, and checksums without them.
 pub(super) fn of_the_fourth_version(fixture: &ReadModelFixture) -> Connection {
-    let file = of_the_version_before(fixture);
+    let file = of_the_fifth_version(fixture);
     file.execute_batch("DROP INDEX transactions_by_words; ALTER TABLE transactions DROP COLUMN words").unwrap();
     let rows = "SELECT id, sequence, ordinal, strategy, account, security FROM transactions";
     let mut statement = file.prepare(rows).unwrap();
@@ -174,73 +192,99 @@ pub(super) fn of_the_fourth_version(fixture: &ReadModelFixture) -> Connection {
     file
 }
 
-/// A file of the version before: its orders have no instant of their last change, and checksums without it.
-fn of_the_version_before(fixture: &ReadModelFixture) -> Connection {
+/// A file of the fifth version: its orders have no instant of their last change, and checksums without it.
+fn of_the_fifth_version(fixture: &ReadModelFixture) -> Connection {
     let file = Connection::open(fixture.file()).unwrap();
     without_changes(&file);
-    let rows = "SELECT id, payload, int_id, strategy, account, security, at, status, source, words FROM orders";
-    let mut statement = file.prepare(rows).unwrap();
+    sum_orders_up_to(&file, "words");
+    file.pragma_update(None, "user_version", 5).unwrap();
+    file
+}
+
+/// A file of the sixth version: the last change of all its orders was searched by, with executions or without.
+fn of_the_sixth_version(fixture: &ReadModelFixture) -> Connection {
+    let file = Connection::open(fixture.file()).unwrap();
+    let before = "DROP INDEX traded_orders_by_change; ALTER TABLE orders DROP COLUMN has_fills;
+        CREATE INDEX orders_by_change ON orders (source, changed_at)";
+    file.execute_batch(before).unwrap();
+    sum_orders_up_to(&file, "words, changed_at");
+    file.pragma_update(None, "user_version", 6).unwrap();
+    file
+}
+
+/// Checksums that cover the columns up to the last ones.
+fn sum_orders_up_to(file: &Connection, last: &str) {
+    let rows =
+        format!("SELECT id, payload, int_id, strategy, account, security, at, status, source, {last} FROM orders");
+    let mut statement = file.prepare(&rows).unwrap();
+    let count = statement.column_count();
     let sum = |row: &rusqlite::Row<'_>| {
-        let values: Vec<_> = (0..10).map(|column| row.get_ref(column).unwrap()).collect();
+        let values: Vec<_> = (0..count).map(|column| row.get_ref(column).unwrap()).collect();
         Ok((row.get::<_, i64>(0)?, sqlite::checksum::checksum_of(&values)))
     };
     let sums: Vec<_> = statement.query_map([], sum).unwrap().map(Result::unwrap).collect();
     for (id, sum) in sums {
         file.execute("UPDATE orders SET checksum = ?2 WHERE id = ?1", [id, sum]).unwrap();
     }
-    drop(statement);
-    file.pragma_update(None, "user_version", 5).unwrap();
-    file
 }
 
 pub(super) fn without_changes(file: &Connection) {
-    file.execute_batch("DROP INDEX orders_by_change; ALTER TABLE orders DROP COLUMN changed_at").unwrap();
+    let columns = "ALTER TABLE orders DROP COLUMN has_fills; ALTER TABLE orders DROP COLUMN changed_at";
+    file.execute_batch(&format!("DROP INDEX traded_orders_by_change; {columns}")).unwrap();
 }
 
 #[test]
 fn orders_of_an_older_program_are_found_by_their_last_change() {
-    let fixture = ReadModelFixture::new();
-    let model = fixture.open();
-    told(&model, 200);
-    model.stop().unwrap();
-    drop(model);
-    drop(of_the_version_before(&fixture));
-    for _ in 0..2 {
+    for older in [of_the_fifth_version, of_the_sixth_version] {
+        let fixture = ReadModelFixture::new();
         let model = fixture.open();
-        assert_eq!(model.applied(), 1, "nothing is built again");
-        let late = OrderSearch { changed_from: Some(Timestamp(190_500)), ..of_bank() };
-        assert_eq!(found(&model, &late, SortOrder::Oldest, 9), [191, 195, 199]);
+        told(&model, 200);
+        model.stop().unwrap();
+        drop(model);
+        drop(older(&fixture));
+        for _ in 0..2 {
+            let model = fixture.open();
+            assert_eq!(model.applied(), 1, "nothing is built again");
+            assert_eq!(traded(&model, (Timestamp(179_500), 0), 9), [[187, 195]]);
+        }
     }
 }
 
 #[test]
 fn an_order_of_an_older_program_that_was_damaged_stays_damaged() {
-    let fixture = ReadModelFixture::after_the_day();
-    of_the_version_before(&fixture).execute("UPDATE orders SET account = account + 1 WHERE id = 1", []).unwrap();
-    let model = fixture.open();
-    assert_eq!(model.applied(), 0);
-    assert!(fixture.files().contains(&format!("{FILE}.damaged")), "{:?}", fixture.files());
+    for older in [of_the_fifth_version, of_the_sixth_version] {
+        let fixture = ReadModelFixture::after_the_day();
+        older(&fixture).execute("UPDATE orders SET account = account + 1 WHERE id = 1", []).unwrap();
+        let model = fixture.open();
+        assert_eq!(model.applied(), 0);
+        assert!(fixture.files().contains(&format!("{FILE}.damaged")), "{:?}", fixture.files());
+    }
 }
 
-fn of_bank() -> OrderSearch {
-    OrderSearch { sources: vec![SourceSearch::Exactly("FIX:BANK".into())], ..OrderSearch::default() }
-}
-
-/// An order that was placed long ago and filled now is found by now.
+/// An order that was placed long ago and filled now is found by now, behind the others. One without executions is not.
 #[test]
-fn the_orders_of_a_client_are_found_by_their_last_change() {
+fn the_orders_of_a_client_that_traded_are_found_by_their_last_change() {
     let fixture = ReadModelFixture::new();
     let model = fixture.open();
     told(&model, 1_000);
-    let since = |at| OrderSearch { changed_from: Some(Timestamp(at)), ..of_bank() };
-    assert_eq!(found(&model, &since(991_500), SortOrder::Oldest, 9), [995, 999]);
-    let changed = Order { changed_at: Timestamp(1_000_000), ..one_of_many(3) };
-    model.append(2, &[PublishedEvent { sequence: 2, at: Timestamp(1_000_000), event: picture(&changed) }]);
-    let orders = model.orders(2, &since(991_500), SortOrder::Oldest, ALL).unwrap();
-    assert_eq!(orders.iter().map(|order| order.id.0).collect::<Vec<_>>(), [3, 995, 999]);
-    assert_eq!(found(&model, &since(1_000_001), SortOrder::Oldest, 9), [0; 0]);
-    let any = OrderSearch { changed_from: Some(Timestamp(998_500)), ..OrderSearch::default() };
-    assert_eq!(found(&model, &any, SortOrder::Oldest, 9), [3, 999, 1_000]);
+    assert_eq!(traded(&model, (Timestamp(970_500), 0), 2), [vec![971, 979], vec![987, 995]]);
+    assert_eq!(
+        traded(&model, (Timestamp(979_000), 978), 9),
+        [[979, 987, 995]],
+        "of the same instant those with a higher id"
+    );
+    let now = Timestamp(995_000);
+    let changed = [
+        Order { changed_at: now, ..one_of_many(3) },
+        Order { filled: 1.into(), changed_at: now, ..one_of_many(7) },
+        Order { changed_at: now, ..one_of_many(999) },
+        Order { filled: Quantity::ZERO, ..one_of_many(987) },
+    ];
+    let events = changed.map(|order| PublishedEvent { sequence: 2, at: now, event: picture(&order) });
+    model.append(2, &events);
+    model.stop().unwrap();
+    assert_eq!(traded(&model, (Timestamp(979_000), 979), 2), [vec![3, 7], vec![995]]);
+    assert_eq!(traded(&model, (now, 995), 9), [[0; 0]; 0]);
 }
 
 /// The file is moved aside and made again from the journal; before, the wrong account had a good checksum.

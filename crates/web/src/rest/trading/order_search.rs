@@ -24,7 +24,6 @@ pub(crate) fn order_search(parameters: &QueryParameters, reference: &ReferenceDa
         exclude_strategies: without_strategies(parameters)?,
         from: instant(parameters, "from")?,
         to: instant(parameters, "to")?,
-        changed_from: None,
     })
 }
 
