@@ -8,7 +8,7 @@ use domain::report::{FillsScope, ListingCapabilities, ReportKind, VenueSnapshot}
 use domain::{AccountId, Order, Security, SecurityKind, Text, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
-use crate::account::fill_list::{FillCursor, FillList, FillListStep};
+use crate::account::fill_list::{FillCursor, FillListStep};
 use crate::account::open_captures::{CaptureScope, trade_capture};
 use crate::account::open_order_list::OrderListStep;
 use crate::account::position_request::{PositionStep, position_request};
@@ -148,7 +148,7 @@ impl FixAdapter {
         let Ok(cursor) = cursor.map(|text| FillCursor::parse(text).ok_or(())).transpose() else {
             return SendOutcome::NotSent("the cursor is none of a list of fills".into());
         };
-        let scope = FillList::scope(cursor.as_ref(), at, recovery.read_lag_millis);
+        let scope = self.fills.scope(cursor.as_ref(), at, recovery.read_lag_millis);
         let id = self.next_question();
         let message = trade_capture(self.translator.dialect(), self.translator.ids(), id, scope);
         let outcome = self.send(at, RequestKind::TradeCapture, message);

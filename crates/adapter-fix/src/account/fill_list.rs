@@ -15,6 +15,8 @@ pub(crate) const FILLS_PER_PAGE: usize = 1_000;
 pub(crate) const CURSOR_IDS_MAX: usize = 64;
 /// Without a cursor the list begins so far back: the engine knows the orders of so long.
 const FIRST_LIST_SECONDS: i64 = 23 * 3_600;
+/// A venue may refuse a list for what there is since then: the next first one begins half as far back, and never less than so far.
+const FIRST_LIST_SECONDS_MIN: i64 = 300;
 
 /// Where a list ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +55,18 @@ impl FillCursor {
 }
 
 /// The newest question; the answer to an older one is not used.
-#[derive(Debug, Default)]
-pub(crate) struct FillList(Option<AskedFills>);
+#[derive(Debug)]
+pub(crate) struct FillList {
+    asked: Option<AskedFills>,
+    /// How far back a list without a cursor begins.
+    first_seconds: i64,
+}
+
+impl Default for FillList {
+    fn default() -> Self {
+        Self { asked: None, first_seconds: FIRST_LIST_SECONDS }
+    }
+}
 
 #[derive(Debug)]
 struct AskedFills {
@@ -80,10 +92,10 @@ pub(crate) enum FillListStep {
 
 impl FillList {
     /// What is to be asked for from a cursor on.
-    pub(crate) fn scope(cursor: Option<&FillCursor>, at: Timestamp, read_lag_millis: u32) -> CaptureScope {
+    pub(crate) fn scope(&self, cursor: Option<&FillCursor>, at: Timestamp, read_lag_millis: u32) -> CaptureScope {
         let from = match cursor {
             Some(cursor) => cursor.at.plus_millis(-i64::from(read_lag_millis)),
-            None => at.plus_seconds(-FIRST_LIST_SECONDS),
+            None => at.plus_seconds(-self.first_seconds),
         };
         CaptureScope::Oldest(from, FILLS_PER_PAGE)
     }
@@ -95,20 +107,20 @@ impl FillList {
         as_of: Timestamp,
         cursor: Option<FillCursor>,
     ) {
-        if let Some(older) = self.0.take() {
+        if let Some(older) = self.asked.take() {
             translator.captures.forget(older.id);
         }
         translator.on_executions_asked(id, None);
-        self.0 = Some(AskedFills { id, as_of, cursor, next: None, reports: 0, is_spoilt: false });
+        self.asked = Some(AskedFills { id, as_of, cursor, next: None, reports: 0, is_spoilt: false });
     }
 
     /// Questions of an earlier connection get no answers.
     pub(crate) fn clear(&mut self) {
-        self.0 = None;
+        *self = Self::default();
     }
 
     pub(crate) fn on_message(&mut self, translator: &mut FixTranslator, message: &FixMessage<'_>) -> FillListStep {
-        let Some(asked) = &mut self.0 else { return FillListStep::NotOfList };
+        let Some(asked) = &mut self.asked else { return FillListStep::NotOfList };
         match message.msg_type() {
             b"AE" | b"AQ" if asked.is_answered_by(message) => {
                 if message.msg_type() == b"AE" {
@@ -136,7 +148,7 @@ impl FillList {
     }
 
     fn refuse(&mut self, translator: &mut FixTranslator, message: &FixMessage<'_>) -> FillListStep {
-        if let Some(asked) = &self.0 {
+        if let Some(asked) = &self.asked {
             translator.captures.forget(asked.id);
         }
         self.end(translator, None, message)
@@ -148,8 +160,11 @@ impl FillList {
         fills: Option<Vec<VenueFill>>,
         message: &FixMessage<'_>,
     ) -> FillListStep {
-        let Some(asked) = self.0.take() else { return FillListStep::NotOfList };
+        let Some(asked) = self.asked.take() else { return FillListStep::NotOfList };
         let is_in_parts = translator.dialect().recovery.fills_limit_tag.is_some();
+        if fills.is_none() && message.msg_type() == b"AQ" && asked.cursor.is_none() {
+            self.shorten_first();
+        }
         let report = match fills.filter(|_| !asked.is_spoilt) {
             Some(fills) => ReportKind::Fills(asked.into_page(fills, is_in_parts)),
             None => {
@@ -158,6 +173,16 @@ impl FillList {
             }
         };
         FillListStep::Done(report.into())
+    }
+
+    /// Asked again in the same way, it would be refused for ever, and no list would ever begin.
+    fn shorten_first(&mut self) {
+        self.first_seconds = (self.first_seconds / 2).max(FIRST_LIST_SECONDS_MIN);
+        let seconds = self.first_seconds;
+        tracing::warn!(
+            seconds,
+            "the venue refuses the first list of executions; the next one begins so many seconds back"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use adapters::SendOutcome;
 use tempfile::TempDir;
 
 use crate::scripted_venue::{Fields, ScriptedVenue};
-use crate::test_adapter::TestAdapter;
+use crate::test_adapter::{TestAdapter, now};
 
 const NOON: &str = "20261116-12:00:00.000";
 const LATER: &str = "20261116-12:00:01.500";
@@ -151,6 +151,44 @@ fn a_list_that_is_refused_or_cannot_be_read_is_none() {
         let refused = SendOutcome::NotSent("the cursor is none of a list of fills".into());
         assert_eq!(desk.list_fills(Some(cursor)), refused, "{cursor:?}");
     }
+}
+
+/// How many minutes ago what is asked for begins.
+fn minutes_back(question: &Fields) -> i64 {
+    let from = fix::UtcTimestamp::parse(question[&60].as_bytes()).unwrap();
+    (now().0 - from.nanos()) / 60_000_000_000
+}
+
+/// As a venue with more orders of ours since then than it looks through.
+#[test]
+fn a_first_list_that_is_refused_begins_half_as_far_back_the_next_time() {
+    let (mut venue, _folder, mut desk) = connected();
+    let mut asked_minutes = vec![];
+    for _ in 0..10 {
+        let question = asked(&mut desk, &mut venue, None);
+        asked_minutes.push(minutes_back(&question));
+        let refusal = "569=1|55=[N/A]|749=99|750=2|58=too-many-orders: more than 100000";
+        venue.send("AQ", &format!("568={}|{refusal}", question[&568]));
+        assert_eq!(desk.reports(1), ["no list of Fills(None): too-many-orders: more than 100000"]);
+    }
+    assert_eq!(asked_minutes, [1_380, 690, 345, 172, 86, 43, 21, 10, 5, 5]);
+
+    // A cursor begins where it says.
+    let next = asked(&mut desk, &mut venue, Some(CURSOR));
+    assert_eq!(next[&60], LATER);
+    venue.send("AQ", &format!("568={}|569=1|55=[N/A]|749=99|750=2|58=later", next[&568]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): later"]);
+
+    // A refusal that says nothing about the time: the venue is busy.
+    let busy = asked(&mut desk, &mut venue, None);
+    venue.send("j", &format!("45={}|372=AD|379={}|380=4|58=busy: ask again", busy[&34], busy[&568]));
+    assert_eq!(desk.reports(1), ["no list of Fills(None): busy: ask again"]);
+
+    venue.hang_up();
+    desk.lose();
+    desk.connect_while(|| drop(venue.log_on()));
+    let again = asked(&mut desk, &mut venue, None);
+    assert_eq!([minutes_back(&busy), minutes_back(&again)], [5, 1_380]);
 }
 
 #[test]
