@@ -24,7 +24,7 @@ pub struct BusHandle {
     runs: Receiver<StrategyRun>,
     outgoing: mpsc::Sender<OutgoingItem>,
     time: ServerTime,
-    thread: JoinHandle<LinkLost>,
+    thread: JoinHandle<Result<(), LinkLost>>,
 }
 
 impl BusHandle {
@@ -90,9 +90,10 @@ impl BusHandle {
         }
     }
 
-    /// Sends everything that is queued; then returns why it ended.
-    pub fn close(self) -> LinkLost {
+    /// Sends everything that is queued. Fails with the reason where that was not written to a connection of the run: then it is not known
+    /// what the server has of it.
+    pub fn close(self) -> Result<(), LinkLost> {
         drop(self.outgoing);
-        self.thread.join().unwrap_or_else(|_| LinkLost("the conversation broke off".to_owned()))
+        self.thread.join().unwrap_or_else(|_| Err(LinkLost("the conversation broke off".to_owned())))
     }
 }

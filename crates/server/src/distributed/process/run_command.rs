@@ -6,7 +6,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use runtime::strategies::protocol::StrategyRequestBody;
 use runtime::strategies::{LinkLost, RunnerEvent, RunnerExit, StrategyConfig, StrategyThread};
 use strategy::{StrategyRegistry, StrategyRunner};
-use tracing::info;
+use tracing::{info, warn};
 
 use super::bus_handle::BusHandle;
 use super::current_run::StrategyRun;
@@ -44,18 +44,24 @@ pub fn run(
     while let Some(life) = conversation.next_run() {
         let run = life.identity.run;
         match run_once(life, &conversation, &instance, registry)? {
-            RunnerExit::Exited => {
-                conversation.close();
-                info!("strategy stopped");
-                return Ok(());
-            }
+            RunnerExit::Exited => return stopped(name, conversation.close()),
             RunnerExit::Disconnected(_) => {}
             RunnerExit::Panicked(reason) => return fail(conversation, run, format!("it panicked: {reason}")),
             RunnerExit::Flooded => return fail(conversation, run, "one call-back asked for too much".to_owned()),
         }
     }
-    let LinkLost(reason) = conversation.close();
+    let LinkLost(reason) = conversation.close().err().unwrap_or_else(|| LinkLost("it left".to_owned()));
     Err(ExitFailure::new(Exit::Failed, format!("strategy {name}: {reason}")))
+}
+
+/// How a strategy that has passed its EXIT ended. It may have asked there for the cancel of its orders.
+fn stopped(name: &str, left: Result<(), LinkLost>) -> Result<(), ExitFailure> {
+    let Err(LinkLost(reason)) = left else {
+        info!("strategy stopped");
+        return Ok(());
+    };
+    let advice = "the server may not have its last requests, such as the cancels of EXIT: look at its open orders";
+    Err(ExitFailure::new(Exit::Failed, format!("strategy {name} stopped, and {advice} ({reason})")))
 }
 
 fn cannot(error: std::io::Error) -> ExitFailure {
@@ -73,7 +79,9 @@ fn connect_to_broker(server: &str, instance: &StrategyConfig, takes_over: bool) 
 
 fn fail(conversation: BusHandle, run: u64, reason: String) -> Result<(), ExitFailure> {
     conversation.send(run, StrategyRequestBody::Failed { reason: reason.clone().into() });
-    conversation.close();
+    if let Err(LinkLost(lost)) = conversation.close() {
+        warn!(%lost, "the server may not know why the strategy ended");
+    }
     Err(ExitFailure::new(Exit::Failed, reason))
 }
 
@@ -146,4 +154,19 @@ fn broker_address(server: &str) -> Result<String, ExitFailure> {
     let url = answer.body_mut().read_to_string().map_err(|error| failed(&error))?;
     let address = url.trim_matches('"').strip_prefix("tcp://");
     address.map(ToOwned::to_owned).ok_or_else(|| failed(&format!("it says {url}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_has_stopped_well_where_its_last_requests_have_left() {
+        assert_eq!(stopped("ONE", Ok(())).map_err(|failure| failure.to_string()), Ok(()));
+        let lost = stopped("ONE", Err(LinkLost("the server can't be reached: connection refused".to_owned())));
+        let failure = lost.unwrap_err();
+        let text = "strategy ONE stopped, and the server may not have its last requests, such as the cancels of EXIT: look at its open \
+            orders (the server can't be reached: connection refused)";
+        assert_eq!((failure.exit as u8, failure.to_string()), (1, text.to_owned()));
+    }
 }

@@ -38,6 +38,9 @@ const DEADLINES_EVERY: Duration = Duration::from_millis(500);
 /// A strategy whose run has ended returns from its call-back within this time, or it hangs and its process ends.
 const RELEASE_MAX: Duration = Duration::from_secs(5);
 
+/// As where another server has taken the lead of the cluster.
+const DROPPED: &str = "it left, and the server has ended its run: what it had not received is dropped";
+
 /// What survives a connection. A connection has its own state, and so has a run.
 pub(crate) struct BusClient {
     process: ProcessIdentity,
@@ -131,18 +134,22 @@ impl BusClient {
         }
     }
 
-    pub(crate) async fn run(mut self) -> LinkLost {
+    /// Ends well where the strategy has left, and all of its requests were written to a connection of its run.
+    pub(crate) async fn run(mut self) -> Result<(), LinkLost> {
         let mut retries = Retries::new();
         loop {
             let ended = self.run_connection(&mut retries).await;
             let was_attached = self.state.is_attached();
-            let (event, lost) = match self.on_connection_end(ended, was_attached, &mut retries).await {
-                Ok(event) => (event, None),
-                Err(lost) => (LinkEvent::Closed, Some(lost)),
+            let (event, end) = match ended {
+                Ok(()) => (LinkEvent::Closed, Some(Ok(()))),
+                Err(ended) => match self.on_connection_end(ended, was_attached, &mut retries).await {
+                    Ok(event) => (event, None),
+                    Err(lost) => (LinkEvent::Closed, Some(Err(lost))),
+                },
             };
             self.state = self.state.after(event).expect("only a link that is not lost has had a connection");
-            if let Some(lost) = lost {
-                return lost;
+            if let Some(end) = end {
+                return end;
             }
             if was_attached {
                 retries.backoff = ReconnectBackoff::new();
@@ -154,34 +161,33 @@ impl BusClient {
     /// What the end of a connection means for the link; fails where it does not come back.
     async fn on_connection_end(
         &mut self,
-        ended: Result<(), ConnectionEnd>,
+        ended: ConnectionEnd,
         was_attached: bool,
         retries: &mut Retries,
     ) -> Result<LinkEvent, LinkLost> {
         match ended {
-            Ok(()) => return Err(LinkLost("it left".to_owned())),
-            Err(ConnectionEnd::Final(lost)) => return Err(lost),
-            Err(ConnectionEnd::RunEnded(reason)) => {
+            ConnectionEnd::Final(lost) => return Err(lost),
+            ConnectionEnd::RunEnded(reason) => {
                 let hangs = |LinkLost(hang)| LinkLost(format!("the server ended the run: {reason}; {hang}"));
                 self.release_run().await.map_err(hangs)?;
                 tracing::warn!(%reason, "server ended the run; starting a new one");
                 return Ok(LinkEvent::RunEnded);
             }
-            Err(ConnectionEnd::AlreadyRunning(text)) if retries.begun.elapsed() > ATTACH_RETRY_MAX => {
+            ConnectionEnd::AlreadyRunning(text) if retries.begun.elapsed() > ATTACH_RETRY_MAX => {
                 return Err(LinkLost(text));
             }
-            Err(ConnectionEnd::AlreadyRunning(_)) => {
+            ConnectionEnd::AlreadyRunning(_) => {
                 if !std::mem::replace(&mut retries.has_warned, true) {
                     tracing::info!("another process runs this strategy; retrying in case it has just ended");
                 }
             }
-            Err(ConnectionEnd::Connection(error)) if retries.away_since.elapsed() > RECONNECT_MAX => {
+            ConnectionEnd::Connection(error) if retries.away_since.elapsed() > RECONNECT_MAX => {
                 return Err(LinkLost(format!("the server can't be reached: {error}")));
             }
-            Err(ConnectionEnd::Connection(error)) if was_attached => {
+            ConnectionEnd::Connection(error) if was_attached => {
                 tracing::warn!(%error, "connection lost; reconnecting");
             }
-            Err(ConnectionEnd::Connection(error)) => tracing::warn!(%error, "server not reachable; retrying"),
+            ConnectionEnd::Connection(error) => tracing::warn!(%error, "server not reachable; retrying"),
         }
         Ok(LinkEvent::ConnectionLost)
     }
@@ -220,9 +226,13 @@ impl BusClient {
         connection.send(StrategyRequestBody::Hello { build: build().into(), resume, takes_over }).await?;
         let mut deadlines = interval(DEADLINES_EVERY);
         loop {
-            // What the connection before has lost is sent again when the server accepts this one.
-            if self.left_at.is_some() && self.state != LinkState::Resuming {
-                return self.leave(is_further, connection).await;
+            if self.left_at.is_some() {
+                match self.state {
+                    // What the connection before has lost is sent again when the server accepts this one.
+                    LinkState::Resuming => {}
+                    LinkState::Connecting => return Err(lost(DROPPED)),
+                    _ => return self.leave(is_further, connection).await,
+                }
             }
             tokio::select! {
                 item = connection.next() => self.on_item(item?, connection).await?,
@@ -437,13 +447,13 @@ impl BusClient {
         self.deliver(StrategyDelivery::Event(PublishedEvent { sequence, at: self.time.now(), event }))
     }
 
-    /// Requests of the previous run are dropped.
+    /// Requests of the previous run are dropped. Where the strategy has left with it, what it asked for last is lost.
     fn start_run(&mut self, identity: StrategyIdentity, records_deliveries: bool) -> Result<(), ConnectionEnd> {
         self.unanswered.clear();
-        let outgoing = self.queues.outgoing.upgrade().ok_or_else(|| lost("it left"))?;
+        let outgoing = self.queues.outgoing.upgrade().ok_or_else(|| lost(DROPPED))?;
         let (current, run) = CurrentRun::begin(identity, self.reference.clone(), records_deliveries, outgoing);
         self.run = Some(current);
-        self.queues.runs.send(run).map_err(|_| lost("it left"))
+        self.queues.runs.send(run).map_err(|_| lost(DROPPED))
     }
 
     fn on_answer(&mut self, key: u64, refusal: Option<protocol::CommandRefusal>) -> Result<(), ConnectionEnd> {

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::thread::JoinHandle;
 
 use domain::command::CancelOrder;
 use domain::{Command, StrategyId, Timestamp};
@@ -59,9 +60,13 @@ impl TestBroker {
         }
     }
 
-    fn welcome(&mut self, epoch: u64) {
+    fn welcome(&mut self, epoch: u64, run: u64) {
         let (id, reference, now) = (StrategyId(2), vec![], Timestamp(0));
-        let message = ServerMessage::Welcome { id, run: 7, is_resumed: true, reference, now, has_diary: false };
+        let is_resumed = run == 7;
+        self.tell(epoch, ServerMessage::Welcome { id, run, is_resumed, reference, now, has_diary: false });
+    }
+
+    fn tell(&mut self, epoch: u64, message: ServerMessage) {
         let frame = StompFrame::new(StompCommand::Message).with("subscription", "own");
         self.send(&frame.with_body(message.into_bytes(epoch, 1)));
     }
@@ -82,6 +87,12 @@ fn client_of_strategy_that_left(address: String) -> BusClient {
     client
 }
 
+fn process_of_strategy_that_left(listener: &TcpListener) -> JoinHandle<Result<(), LinkLost>> {
+    let client = client_of_strategy_that_left(listener.local_addr().unwrap().to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    std::thread::spawn(move || runtime.block_on(client.run()))
+}
+
 #[test]
 fn the_last_requests_of_a_strategy_are_sent_again_where_the_connection_is_lost_while_it_leaves() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -91,12 +102,34 @@ fn the_last_requests_of_a_strategy_are_sent_again_where_the_connection_is_lost_w
     let entered = StrategyRequestBody::Entered { phase: StrategyPhase::Exit, wishes: vec![] };
     client.run.as_mut().unwrap().phases.on_request(&entered);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let process = std::thread::spawn(move || runtime.block_on(client.run()).0);
+    let process = std::thread::spawn(move || runtime.block_on(client.run()));
     let mut broker = TestBroker::accept(&listener);
     let hello = broker.request().unwrap();
     assert!(matches!(hello.body, StrategyRequestBody::Hello { resume: Some(_), .. }));
-    broker.welcome(hello.epoch);
+    broker.welcome(hello.epoch, 7);
     let sent: Vec<_> = std::iter::from_fn(|| broker.request()).map(|request| request.body).collect();
     assert_eq!(sent, [cancel, StrategyRequestBody::Exit, entered]);
-    assert_eq!(process.join().unwrap(), "it left");
+    assert_eq!(process.join().unwrap(), Ok(()));
+}
+
+/// As a new leader of a cluster, which knows nothing of the run.
+#[test]
+fn a_strategy_that_left_does_not_end_well_where_the_server_begins_a_new_run() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let process = process_of_strategy_that_left(&listener);
+    let mut broker = TestBroker::accept(&listener);
+    let hello = broker.request().unwrap();
+    broker.welcome(hello.epoch, 8);
+    assert_eq!(process.join().unwrap(), Err(LinkLost(DROPPED.to_owned())));
+}
+
+#[test]
+fn a_strategy_that_left_does_not_end_well_where_the_server_has_ended_its_run() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let process = process_of_strategy_that_left(&listener);
+    let mut broker = TestBroker::accept(&listener);
+    let hello = broker.request().unwrap();
+    broker.tell(hello.epoch, ServerMessage::Disconnected { reason: "it was silent".into(), may_return: true });
+    let _again = TestBroker::accept(&listener);
+    assert_eq!(process.join().unwrap(), Err(LinkLost(DROPPED.to_owned())));
 }
