@@ -104,6 +104,7 @@ impl BinanceAdapter {
             self.gate.on_no_answer(at, request.grant);
         }
         self.inquiries.clear();
+        self.refused_steps.clear();
         self.queued_inquiries.clear();
         self.order_lists.clear();
         self.fills_questions.clear();

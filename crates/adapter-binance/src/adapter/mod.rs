@@ -15,5 +15,8 @@ mod session_traits;
 mod state;
 mod waiting;
 
+#[cfg(test)]
+mod test_session;
+
 pub use prices::BinancePrices;
 pub use state::{BinanceAdapter, BinanceSetup, TRADED_SYMBOLS};

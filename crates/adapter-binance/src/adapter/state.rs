@@ -1,6 +1,6 @@
 //! What the adapter is made of, and what it remembers while it is logged on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use bus::Catalogue;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::MarketData;
 use domain::report::ReportKind;
-use domain::{AdapterName, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
+use domain::{AdapterName, ExchangeId, OrderId, SecurityId, Text, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
@@ -27,9 +27,10 @@ use crate::network::{EventSender, NetworkEvent};
 use crate::order_tracker::{DatedReport, OrderTracker};
 use crate::orders::external_orders::ExternalOrders;
 use crate::orders::fills_question::FillsQuestion;
-use crate::orders::inquiry::Inquiry;
+use crate::orders::inquiry::{Inquiry, InquiryStep};
 use crate::orders::leg_owners::LegOwners;
 use crate::orders::order_lists::OrderLists;
+use crate::orders::waiting_inquiries::WaitingInquiries;
 use crate::prices::price_feed::PriceFeed;
 use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::venue_enums::BinanceStpMode;
@@ -80,8 +81,10 @@ pub struct BinanceAdapter {
     pub(super) traded: TradedSymbols,
     pub(super) tracker: OrderTracker,
     pub(super) inquiries: BTreeMap<OrderId, Inquiry>,
-    /// Those that wait for their turn, with the instants of their questions.
-    pub(super) queued_inquiries: BTreeMap<OrderId, (Timestamp, Order)>,
+    /// Steps of those under way that could not be sent yet, first in, first out.
+    pub(super) refused_steps: VecDeque<(OrderId, InquiryStep)>,
+    /// Those that wait for their turn.
+    pub(super) queued_inquiries: WaitingInquiries,
     /// For all of them.
     pub(super) order_lists: OrderLists,
     pub(super) owners: LegOwners,
@@ -164,7 +167,8 @@ impl BinanceAdapter {
             feed: PriceFeed::new(setup.adapter.0.clone()),
             reconnect: ReconnectPolicy::new(rule, setup.instance),
             inquiries: BTreeMap::new(),
-            queued_inquiries: BTreeMap::new(),
+            refused_steps: VecDeque::new(),
+            queued_inquiries: WaitingInquiries::default(),
             order_lists: OrderLists::default(),
             owners: LegOwners::default(),
             external: ExternalOrders::default(),
@@ -200,7 +204,8 @@ impl BinanceAdapter {
 
     /// Whether nothing is under way: every request is answered, every announced event is here, every book is whole.
     pub fn is_settled(&self) -> bool {
-        let is_answered = self.requests.is_empty() && self.inquiries.is_empty() && !self.tracker.awaits_events();
+        let are_inquiries_over = self.inquiries.len() == self.refused_steps.len();
+        let is_answered = self.requests.is_empty() && are_inquiries_over && !self.tracker.awaits_events();
         is_answered && (!self.are_prices_up() || self.feed.is_whole())
     }
 

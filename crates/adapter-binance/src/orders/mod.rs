@@ -9,3 +9,4 @@ pub mod external_orders;
 pub mod fills_question;
 pub mod order_lists;
 pub mod inquiry;
+pub(crate) mod waiting_inquiries;
