@@ -11,6 +11,7 @@ mod identity;
 mod inferred_fill_parts;
 mod inferred_fills;
 mod inquiries;
+mod missing_fills;
 mod unclear_reports;
 mod intake;
 mod kills;

@@ -64,8 +64,10 @@ pub(crate) fn inferred_fill(
 pub(crate) struct PriceGrid {
     /// Zero where it is not known.
     pub(crate) tick: Decimal,
-    /// The most digits of the tick and of what is booked.
+    /// The most digits of the tick and of what the venue reported.
     pub(crate) digits: u32,
+    /// The most digits of a price that is not on the grid: with more, what is computed from it would not fit.
+    pub(crate) digits_max: u32,
 }
 
 /// Quantity and price of what is not booked: total and booked fills give its value. Venues round their average, so it is the price on the
@@ -90,7 +92,7 @@ pub(crate) fn inferred_price(
         shown.and_then(|shown| shown.checked_sub(average)).is_some_and(|off| off.abs() <= half_a_unit)
     };
     let on_grid = exact.checked_div(grid.tick).and_then(|ticks| ticks.round().checked_mul(grid.tick));
-    let price = on_grid.filter(gives_average).unwrap_or(exact);
+    let price = on_grid.filter(gives_average).unwrap_or_else(|| exact.round_dp(grid.digits_max));
     Some((Quantity(missing), Price(price.normalize()))).filter(|(_, price)| price.is_positive())
 }
 
@@ -159,6 +161,8 @@ impl Trading {
 
 #[cfg(test)]
 mod tests {
+    use domain::amount::DIVISION_DECIMALS;
+
     use super::*;
 
     fn decimal(text: &str) -> Decimal {
@@ -171,7 +175,8 @@ mod tests {
         let ((filled, price), (quantity, average)) = (numbers(booked).unwrap(), numbers(total).unwrap());
         let told = FilledTotal { quantity: Quantity(quantity), average_price: Price(average), at: None };
         let tick = decimal(tick);
-        let grid = PriceGrid { tick, digits: tick.normalize().scale().max(price.normalize().scale()) };
+        let digits = tick.normalize().scale().max(price.normalize().scale());
+        let grid = PriceGrid { tick, digits, digits_max: DIVISION_DECIMALS };
         match inferred_price((Quantity(filled), Amount(filled.saturating_mul(price))), told, grid) {
             Some((quantity, price)) => format!("{quantity} @ {price}"),
             None => "nothing".to_owned(),
@@ -219,7 +224,7 @@ mod tests {
                     for tick in [Decimal::ZERO, smallest, Decimal::new(1, 2), largest, Decimal::NEGATIVE_ONE] {
                         let told =
                             FilledTotal { quantity: Quantity(quantity), average_price: Price(average), at: None };
-                        let grid = PriceGrid { tick, digits: tick.scale() };
+                        let grid = PriceGrid { tick, digits: tick.scale(), digits_max: DIVISION_DECIMALS };
                         let found = inferred_price((Quantity(filled), Amount(turnover)), told, grid);
                         assert!(found.is_none_or(|(_, price)| price.is_positive()));
                     }

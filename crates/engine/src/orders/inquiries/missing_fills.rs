@@ -1,9 +1,10 @@
 //! Reports that are lost for good: a venue has begun its session anew. Open orders and those that ended lately are asked about. Where the
 //! venue then has filled more than is booked and cannot tell the single executions, the difference is booked as one inferred fill.
 
+use domain::amount::DIVISION_DECIMALS;
 use domain::order::{BaseState, Order};
 use domain::report::{FilledTotal, InquiryAnswer, VenueFill};
-use domain::{AdapterName, Decimal, OrderId, Quantity};
+use domain::{AdapterName, Decimal, OrderId, Price, Quantity};
 
 use super::inquiry_queue::{INQUIRY_FIRST_SECONDS, Inquiry, LostReports};
 use crate::orders::fills::inferred_fills::{PriceGrid, inferred_fill, inferred_price};
@@ -121,16 +122,33 @@ impl Trading {
     /// Not where the venue took an execution back, which its total may not show, nor of an order of several legs, whose totals are the
     /// legs'.
     fn inferred_fill(&self, order: &Order, told: FilledTotal) -> Option<VenueFill> {
-        let executions = || self.orders.executions.of_order(order.id);
-        if order.legs.is_some() || executions().any(|execution| execution.busted && execution.inferred.is_none()) {
+        if order.legs.is_some() {
             return None;
         }
-        let prices = executions().map(|execution| execution.price.0.normalize().scale());
-        let tick = self.tick_of(order);
-        let digits = prices.chain([tick.normalize().scale()]).max().unwrap_or_default();
-        let (quantity, price) = inferred_price((order.filled, order.turnover), told, PriceGrid { tick, digits })?;
-        let before = executions().filter(|execution| execution.inferred.is_some() && !execution.busted).count();
+        // They are searched for among all that are booked.
+        let executions: Vec<_> = self.orders.executions.of_order(order.id).collect();
+        if executions.iter().any(|execution| execution.busted && execution.inferred.is_none()) {
+            return None;
+        }
+        let (inferred, reported): (Vec<_>, Vec<_>) =
+            executions.into_iter().partition(|execution| execution.inferred.is_some());
+        let grid = self.price_grid(order, told, reported.iter().map(|execution| execution.price));
+        let (quantity, price) = inferred_price((order.filled, order.turnover), told, grid)?;
+        let before = inferred.iter().filter(|execution| !execution.busted).count();
         Some(inferred_fill(order, before + 1, (quantity, price), told.at))
+    }
+
+    /// `reported` are the prices that the venue has reported of the order.
+    fn price_grid(&self, order: &Order, told: FilledTotal, reported: impl Iterator<Item = Price>) -> PriceGrid {
+        let tick = self.tick_of(order);
+        let tick_digits = digits_of(tick);
+        let security = self.reference.security(order.security).ok();
+        let (lot, size) = security.map_or_else(Default::default, |known| (known.qty_incr, known.contract_size));
+        let quantity_digits = digits_of(lot).max(digits_of(told.quantity.0)).max(digits_of(order.filled.0));
+        // A cost has then no more digits than any quotient of amounts, also after a part of the position was closed.
+        let digits_max = DIVISION_DECIMALS.saturating_sub(quantity_digits + digits_of(size)).max(tick_digits);
+        let digits = reported.map(|price| digits_of(price.0)).fold(tick_digits, u32::max);
+        PriceGrid { tick, digits, digits_max }
     }
 
     /// The venue's, else that of the reference data; zero where neither has one.
@@ -139,6 +157,10 @@ impl Trading {
         let known = || self.reference.security(order.security).map(|security| security.price_incr);
         listed.map_or_else(|| known().unwrap_or_default(), |tick| tick.0)
     }
+}
+
+fn digits_of(number: Decimal) -> u32 {
+    number.normalize().scale()
 }
 
 /// Of an order that ended with less than its quantity, also of one that was taken for never arrived, a fill may be lost.

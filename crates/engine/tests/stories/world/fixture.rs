@@ -13,7 +13,7 @@ use super::StoryEngine;
 /// Of what expires soon: the day after tomorrow.
 const LAST_DAY: &str = "2026-11-18";
 
-const SECURITIES: [(&str, u64); 11] = [
+const SECURITIES: [(&str, u64); 12] = [
     ("AAPL", 1),
     ("ES", 2),
     ("EUR.USD", 3),
@@ -25,6 +25,7 @@ const SECURITIES: [(&str, u64); 11] = [
     ("ESX", 9),
     ("AAPL-FUTURE", 10),
     ("STRAY", 11),
+    ("BTC", 12),
 ];
 
 pub(super) fn security(symbol: &str) -> SecurityId {
@@ -182,6 +183,13 @@ fn a_security(
 }
 
 impl StoryEngine {
+    /// From now on there is a coin with eight decimals.
+    pub(crate) fn list_coin(&mut self) {
+        let coin = a_security(12, SecurityKind::Stock, 1, "1", "0.01", None);
+        let coin = Security { qty_incr: Decimal::new(1, 8), ..coin };
+        self.command(Command::Reference(vec![ReferenceChange::Security(coin)])).unwrap();
+    }
+
     /// The account trades at another venue from now on.
     pub(crate) fn move_account(&mut self, id: u64, qualifier: &str) {
         self.command(Command::Reference(vec![ReferenceChange::Account(account(id, qualifier))])).unwrap();
