@@ -3,7 +3,7 @@
 use domain::breaks::{Break, BreakEvidence, BreakId, BreakKind, BreakRepair, BreakSide, BreakStep, Difference};
 use domain::lookup_map::fingerprint;
 use domain::order::{Order, OrderTerms};
-use domain::report::{VenueFill, VenueOrder};
+use domain::report::{FilledTotal, VenueFill, VenueOrder};
 use domain::{AdapterName, Amount, Currency, Event, OrderId, Report, Text};
 
 use super::breaks::{FoundDifference, Recorded};
@@ -87,6 +87,33 @@ impl Trading {
     pub(crate) fn note_vanished(&mut self, order: &Order, repair: Option<BreakRepair>) {
         let difference = Difference { ours: Some(our_order(order)), repair, ..of_order(BreakKind::Order, order) };
         self.note(difference, format!("no order {}", order.ext_id.as_deref().unwrap_or(order.int_id.as_str())));
+    }
+
+    /// The venue has filled more of an order than is booked, and what is missing cannot be booked.
+    pub(crate) fn note_missing_fills(&mut self, order: &Order, told: FilledTotal, repair: Option<BreakRepair>) {
+        let (total, average_price) = (told.quantity.to_string(), told.average_price.to_string());
+        let Ok(missing) = told.quantity.minus(order.filled) else { return };
+        let security = self.reference.security(order.security).ok();
+        let value = security.and_then(|security| {
+            let value = missing.value_at(told.average_price, security.contract_size).ok()?;
+            self.in_base(value.abs(), security.currency)
+        });
+        let told = format!("order {} has {total} filled @ {average_price}", order.int_id);
+        let difference = Difference {
+            ours: Some(BreakSide::new([("filled", order.filled.to_string())])),
+            theirs: Some(BreakSide::new([("filled", total), ("averagePrice", average_price)])),
+            amount: Some(Amount(missing.0)),
+            value,
+            repair,
+            ..of_order(BreakKind::Fill, order)
+        };
+        self.note(difference, told);
+    }
+
+    /// What the venue has filled of the order is booked.
+    pub(crate) fn settle_missing_fills(&mut self, moment: Moment, order: OrderId, out: &mut Outbox) {
+        let is_total = |difference: &Difference| difference.order == Some(order) && difference.exec_id.is_none();
+        self.settle_agreed(moment, BreakKind::Fill, |_, difference| is_total(difference), out);
     }
 
     /// The venue has an order open that has ended here.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::breaks::{Break, BreakId, BreakRepair, BreakStep, Difference, SettleBreak};
+use domain::breaks::{Break, BreakId, BreakKind, BreakRepair, BreakStep, Difference, SettleBreak};
 use domain::order::{ExecType, Order};
 use domain::query::{Answer, EngineResult};
 use domain::report::{SessionState, VenueEntry, VenueFill};
@@ -93,7 +93,11 @@ impl Trading {
             return Err(Refusal::OrderClosed(order.int_id.clone()));
         }
         let report = OrderReport { moment, order: order.id, ext_at: None };
-        self.on_ended(report, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
+        let reason = match difference.kind {
+            BreakKind::Fill => "nothing of it is left at the venue",
+            _ => "the venue no longer knows the order",
+        };
+        self.on_ended(report, ExecType::Canceled, Some(&reason.into()), out);
         Ok(())
     }
 

@@ -56,12 +56,12 @@ fn a_correction_of_an_execution_inside_an_inferred_fill_books_nothing_and_the_ve
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:100@10.44/12:00:20
-                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 60 @ 10.4
                 booked BUY 60 @ 10.4
                 position 1 of 100 cost 1044 realised 0
                 cash USD 98955.5
                 1 PARTIALLY_EXECUTED filled 100
+                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue corrects 1 x2 to 20 @ 10.4 x9 at 12:00:40
                 Error fill-inferred-undone: order 1: the venue takes back execution x2, which is not booked by itself; it can be part of INFERRED-1-1: nothing is booked, and the venue is asked; compare with its statement
                 1 PARTIALLY_EXECUTED filled 100 (the venue takes back execution x2, which is not booked by itself)
@@ -77,6 +77,8 @@ fn a_correction_of_an_execution_inside_an_inferred_fill_books_nothing_and_the_ve
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:105@10.43/12:00:41
+                Warn break-found: B1: FILL at SIM-A: we have filled 100, the venue has filled 105, averagePrice 10.43
+                B1 FILL OPEN: ours filled 100, theirs filled 105, averagePrice 10.43
             positions
                 position 1 of 100 cost 1044 realised 0
         "#]],
@@ -125,12 +127,12 @@ fn a_bust_of_an_execution_inside_an_inferred_fill_books_nothing_and_the_venue_is
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:100@10.44/12:00:20
-                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 60 @ 10.4
                 booked BUY 60 @ 10.4
                 position 1 of 100 cost 1044 realised 0
                 cash USD 98955.5
                 1 PARTIALLY_EXECUTED filled 100
+                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue fills 1 25 @ 10.4 x2 at 12:00:10
                 Warn fill-inferred-before: order 1: execution x2, 25 @ 10.4, is part of INFERRED-1-1; it is not booked again
             venue busts 1 x2
@@ -185,12 +187,12 @@ fn a_fill_that_is_mistaken_for_part_of_an_inferred_one_is_found_by_the_next_tota
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:30@10/12:00:01
-                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 30 @ 10
                 booked BUY 30 @ 10
                 position 1 of 30 cost 300 realised 0
                 cash USD 99699.85
                 1 PARTIALLY_EXECUTED filled 30
+                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue fills 1 20 @ 10 x7 at 12:00:01
                 Warn fill-inferred-before: order 1: execution x7, 20 @ 10, is part of INFERRED-1-1; it is not booked again
             wait 1
@@ -203,12 +205,12 @@ fn a_fill_that_is_mistaken_for_part_of_an_inferred_one_is_found_by_the_next_tota
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:50@10/12:00:03
-                Error fill-inferred: order 1: 20 @ 10 is booked as one inferred fill (INFERRED-1-2): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 20 @ 10
                 booked BUY 20 @ 10
                 position 1 of 50 cost 500 realised 0
                 cash USD 99499.75
                 1 PARTIALLY_EXECUTED filled 50
+                Error fill-inferred: order 1: 20 @ 10 is booked as one inferred fill (INFERRED-1-2): the venue has filled it and does not tell its executions; compare with its statement
             positions
                 position 1 of 50 cost 500 realised 0
         "#]],
@@ -253,12 +255,12 @@ fn after_a_part_of_an_inferred_fill_the_venue_is_asked_once_across_a_log_on() {
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:30@10/12:00:01
-                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 30 @ 10
                 booked BUY 30 @ 10
                 position 1 of 30 cost 300 realised 0
                 cash USD 99699.85
                 1 EXECUTED filled 30
+                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue fills 1 20 @ 10 x7 at 12:00:01
                 Warn fill-inferred-before: order 1: execution x7, 20 @ 10, is part of INFERRED-1-1; it is not booked again
             venue disconnects
@@ -314,12 +316,12 @@ fn a_fill_without_a_time_is_no_part_of_an_inferred_one_and_the_venue_is_asked() 
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:30@10/12:00:01
-                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 30 @ 10
                 booked BUY 30 @ 10
                 position 1 of 30 cost 300 realised 0
                 cash USD 99699.85
                 1 PARTIALLY_EXECUTED filled 30
+                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue fills 1 20 @ 10 x7
                 fill 1 20 @ 10
                 booked BUY 20 @ 10
@@ -372,12 +374,12 @@ fn an_average_of_which_zeros_were_dropped_gives_the_exact_price() {
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:100@10
-                Error fill-inferred: order 1: 60 @ 9.666666666667 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 60 @ 9.666666666667
                 booked BUY 60 @ 9.666666666667
                 position 1 of 100 cost 1000.00000000002 realised 0
                 cash USD 98999.49999999998
                 1 EXECUTED filled 100
+                Error fill-inferred: order 1: 60 @ 9.666666666667 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             positions
                 position 1 of 100 cost 1000.00000000002 realised 0
         "#]],
@@ -422,12 +424,12 @@ fn a_correction_of_an_execution_that_is_booked_by_itself_is_no_part_of_an_inferr
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:100@10.44/12:00:20
-                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 60 @ 10.4
                 booked BUY 60 @ 10.4
                 position 1 of 100 cost 1044 realised 0
                 cash USD 98955.5
                 1 PARTIALLY_EXECUTED filled 100
+                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue corrects 1 x1 to 40 @ 10.6 x9 at 12:00:10
                 booked SELL -40 @ 10.5
                 position 1 of 60 cost 626.4 realised 2.4

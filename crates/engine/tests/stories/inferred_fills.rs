@@ -52,12 +52,12 @@ fn what_the_venue_has_filled_twice_in_a_row_is_booked_as_one_fill_and_its_execut
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:100@10.44/12:00:20
-                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 60 @ 10.4
                 booked BUY 60 @ 10.4
                 position 1 of 100 cost 1044 realised 0
                 cash USD 98955.5
                 1 EXECUTED filled 100
+                Error fill-inferred: order 1: 60 @ 10.4 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             positions
                 position 1 of 100 cost 1044 realised 0
             venue fills 1 35 @ 10.4 x2 at 12:00:15
@@ -131,13 +131,13 @@ fn an_order_that_was_cancelled_is_asked_about_across_a_log_on_and_gets_the_fill_
             clock
                 to SIM-A: ask about 1
             venue finds 1:canceled total:30@10
-                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 Warn late-fill: order 1: filled after it was Canceled; the fill is booked
                 fill 1 30 @ 10
                 booked BUY 30 @ 10
                 position 1 of 30 cost 300 realised 0
                 cash USD 99699.85
                 1 CANCELED filled 30
+                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             wait 60
             clock
             positions
@@ -229,6 +229,8 @@ fn nothing_is_inferred_of_an_order_of_which_an_execution_was_taken_back() {
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:30@10
+                Warn break-found: B1: FILL at SIM-A: we have filled 0, the venue has filled 30, averagePrice 10
+                B1 FILL OPEN: ours filled 0, theirs filled 30, averagePrice 10
             wait 2
             clock
                 to SIM-A: ask about 1
@@ -267,12 +269,12 @@ fn a_fill_after_what_was_inferred_is_another_one() {
             clock
                 to SIM-A: ask about 1
             venue finds 1:live total:30@10/12:00:00
-                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
                 fill 1 30 @ 10
                 booked BUY 30 @ 10
                 position 1 of 30 cost 300 realised 0
                 cash USD 99699.85
                 1 PARTIALLY_EXECUTED filled 30
+                Error fill-inferred: order 1: 30 @ 10 is booked as one inferred fill (INFERRED-1-1): the venue has filled it and does not tell its executions; compare with its statement
             venue fills 1 40 @ 10 x7 at 12:00:01
                 fill 1 40 @ 10
                 booked BUY 40 @ 10

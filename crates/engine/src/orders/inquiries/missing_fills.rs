@@ -2,8 +2,9 @@
 //! venue then has filled more than is booked and cannot tell the single executions, the difference is booked as one inferred fill.
 
 use domain::amount::DIVISION_DECIMALS;
+use domain::breaks::BreakRepair;
 use domain::order::{BaseState, Order};
-use domain::report::{FilledTotal, InquiryAnswer, VenueFill};
+use domain::report::{FilledTotal, InquiryAnswer, VenueFill, VenueOrder, VenueOrderState};
 use domain::{AdapterName, Decimal, OrderId, Price, Quantity};
 
 use super::inquiry_queue::{INQUIRY_FIRST_SECONDS, Inquiry, LostReports};
@@ -21,7 +22,8 @@ pub(super) enum Unbooked {
     Nothing,
     /// The venue is asked once more: a report may be on its way.
     Unconfirmed,
-    Inferred(VenueFill),
+    /// With the total from which it follows.
+    Inferred(VenueFill, FilledTotal),
 }
 
 impl Trading {
@@ -59,30 +61,72 @@ impl Trading {
         &mut self,
         moment: Moment,
         order: &Order,
-        answer: &InquiryAnswer,
+        (answer, seen): (&InquiryAnswer, &VenueOrder),
         out: &mut Outbox,
     ) -> Unbooked {
         let more = |told: &FilledTotal| told.quantity.minus(order.filled).ok().filter(|missing| missing.is_positive());
         let Some((told, missing)) = answer.filled.as_deref().and_then(|told| Some((*told, more(told)?))) else {
             let is_newer = |lost: &LostReports| answer.as_of < lost.since;
             self.inquiries.change_known(order.id, |inquiry| inquiry.lost = inquiry.lost.filter(is_newer));
+            if answer.filled.as_deref().is_some_and(|told| told.quantity == order.filled) {
+                self.settle_missing_fills(moment, order.id, out);
+            }
             return Unbooked::Nothing;
         };
         let noticed = self.inquiries.get(order.id).and_then(|inquiry| inquiry.lost);
         let is_fresh = order.changed_at <= answer.as_of;
         let is_confirmed = |lost: LostReports| lost.missing == Some(missing) && answer.as_of > lost.since && is_fresh;
-        match noticed.is_some_and(is_confirmed).then(|| self.inferred_fill(order, told)).flatten() {
-            Some(fill) => {
-                self.inquiries.change_known(order.id, |inquiry| inquiry.lost = None);
-                note_inferred(order, &fill, out);
-                Unbooked::Inferred(fill)
-            }
-            None => {
-                let is_new = noticed.is_none_or(|lost| lost.missing != Some(missing));
-                self.ask_for_missing(moment, order, (told, missing), is_new, out);
-                Unbooked::Unconfirmed
-            }
+        if !noticed.is_some_and(is_confirmed) {
+            let is_new = noticed.is_none_or(|lost| lost.missing != Some(missing));
+            self.ask_for_missing(moment, order, (told, missing), is_new, out);
+            return Unbooked::Unconfirmed;
         }
+        match self.inferred_fill(order, told) {
+            Some(fill) => Unbooked::Inferred(fill, told),
+            None => self.leave_to_person(moment, order, (told, missing), seen, out),
+        }
+    }
+
+    /// Nothing may be inferred. What the venue says of the end of the order counts all the same; an open order is asked about.
+    fn leave_to_person(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        (told, missing): (FilledTotal, Quantity),
+        seen: &VenueOrder,
+        out: &mut Outbox,
+    ) -> Unbooked {
+        if order.is_open() && seen.state == VenueOrderState::Live {
+            let is_over = told.quantity >= order.terms.quantity;
+            self.note_missing_fills(order, told, is_over.then_some(BreakRepair::EndHere));
+            self.ask_for_missing(moment, order, (told, missing), false, out);
+            return Unbooked::Unconfirmed;
+        }
+        self.note_missing_fills(order, told, None);
+        self.inquiries.change_known(order.id, |inquiry| inquiry.lost = None);
+        Unbooked::Nothing
+    }
+
+    /// Returns whether it is booked. Where it is not, the venue is asked on.
+    pub(super) fn book_inferred(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        (fill, told): (&VenueFill, FilledTotal),
+        seen: &VenueOrder,
+        out: &mut Outbox,
+    ) -> bool {
+        let report = OrderReport { moment, order: order.id, ext_at: fill.at };
+        if self.apply_fill(report, &order.adapter, fill, None, out) {
+            self.inquiries.change_known(order.id, |inquiry| inquiry.lost = None);
+            note_inferred(order, fill, out);
+            self.settle_missing_fills(moment, order.id, out);
+            return true;
+        }
+        let is_over = seen.state != VenueOrderState::Live || told.quantity >= order.terms.quantity;
+        self.note_missing_fills(order, told, (is_over && order.is_open()).then_some(BreakRepair::EndHere));
+        self.ask_for_missing(moment, order, (told, fill.quantity), false, out);
+        false
     }
 
     /// Whether what was inferred is the whole difference is not certain any more: the venue is asked, across log-ons.

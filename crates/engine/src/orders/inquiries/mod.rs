@@ -192,10 +192,10 @@ impl Trading {
             out.error("foreign-report", text);
             return false;
         }
-        let inferred = match self.unbooked(moment, order, answer, out) {
+        let inferred = match self.unbooked(moment, order, (answer, seen), out) {
             Unbooked::Nothing => None,
             Unbooked::Unconfirmed => return false,
-            Unbooked::Inferred(fill) => Some(fill),
+            Unbooked::Inferred(fill, told) => Some((fill, told)),
         };
         let is_fresh = order.changed_at <= answer.as_of;
         let others = answer.other_legs.iter().flatten().filter(|leg| leg.order == order.id);
@@ -205,8 +205,13 @@ impl Trading {
             self.apply_venue_order(moment, seen, out);
         }
         let is_skipped = PlantedBug::SkipReconciledFills.is_planted();
-        for fill in fills.iter().chain(&inferred).filter(|_| !is_skipped) {
+        for fill in fills.iter().filter(|_| !is_skipped) {
             self.on_fill(moment, &order.adapter, fill, fill.at, out);
+        }
+        if let Some((fill, told)) = inferred.filter(|_| !is_skipped)
+            && !self.book_inferred(moment, order, (&fill, told), seen, out)
+        {
+            return false;
         }
         if let Some(seen) = working {
             let lost = self.is_conclusive(order, answer).then_some(LOST_REQUEST);
@@ -264,7 +269,7 @@ impl Trading {
 
     /// A venue may forget orders that ended; which way this one ended it does not say, so nothing is assumed.
     fn on_vanished(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) {
-        if order.in_doubt && order.reason.as_deref() == Some(VANISHED) {
+        if is_vanished(order) {
             return;
         }
         out.error("order-vanished", format!("order {}: {VANISHED}", order.int_id));
@@ -276,4 +281,9 @@ impl Trading {
         });
         publish_order(report.moment, &order, OrderChange::from_venue(ExecType::InDoubt, None), out);
     }
+}
+
+/// Whether the venue does not know the order that it had accepted, as it told last.
+pub(crate) fn is_vanished(order: &Order) -> bool {
+    order.in_doubt && order.reason.as_deref() == Some(VANISHED)
 }
