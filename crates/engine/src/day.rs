@@ -8,14 +8,13 @@ use domain::order::Order;
 use domain::report::SessionState;
 use domain::{Caller, Date, TimeInForce, Timestamp};
 
+use crate::orders::inquiries::is_vanished;
 use crate::orders::transitions::{RequestKind, may_request};
 use crate::outbox::{Moment, Outbox};
 use crate::trading::{Trading, valuer};
 
 /// Ended orders are kept for this long after their day.
 const ORDER_RETENTION_SECONDS: i64 = 86_400;
-/// The cancel of an order whose time is over is asked for again after so long.
-const EXPIRY_RETRY_SECONDS: i64 = 10;
 
 impl Trading {
     /// The next instant at which the engine has work to do without an input.
@@ -104,6 +103,7 @@ impl Trading {
     pub(crate) fn reschedule_expiry(&mut self, order: &Order) {
         if !self.adapters.expires_orders(&order.adapter) {
             self.expiries.retain(|(_, id)| *id != order.id);
+            self.expiry_cancels.remove(order.id);
             self.schedule_expiry(order);
         }
     }
@@ -130,19 +130,24 @@ impl Trading {
     fn expire_due(&mut self, moment: Moment, out: &mut Outbox) {
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
-            let Some(order) = self.orders.get(id).filter(|order| order.state.is_working()).cloned() else { continue };
+            let Some(order) = self.orders.get(id).filter(|order| order.state.is_working()).cloned() else {
+                self.expiry_cancels.remove(id);
+                continue;
+            };
+            let is_sent = self.can_expire_now(&order);
             if self.settings.repeats_expiry {
-                self.expiries.insert((moment.at.plus_seconds(EXPIRY_RETRY_SECONDS), id));
+                let pause_seconds = self.expiry_cancels.next_pause_seconds(id, is_sent);
+                self.expiries.insert((moment.at.plus_seconds(pause_seconds), id));
             }
-            if self.can_expire_now(&order) {
+            if is_sent {
                 self.request_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }
     }
 
     fn can_expire_now(&self, order: &Order) -> bool {
-        // One that waits here was never sent: it ends without its venue.
-        let is_reached = self.adapters.session(&order.adapter) >= SessionState::LoggedOn;
+        // One that waits here was never sent: it ends without its venue. One that its venue does not know is asked about.
+        let is_reached = self.adapters.session(&order.adapter) >= SessionState::LoggedOn && !is_vanished(order);
         (is_reached || self.waiting_orders.contains(order.id) || !self.settings.repeats_expiry)
             && may_request(&order.pending, RequestKind::Cancel)
     }

@@ -12,6 +12,7 @@ use crate::adapters::adapter_states::{AdapterStates, VenueListings};
 use crate::id_generator::IdGenerator;
 use crate::marks::{Expirations, Marks};
 use crate::orders::OrderRegistry;
+use crate::orders::expiry_cancels::ExpiryCancels;
 use crate::orders::inquiries::inquiry_queue::{InquiryQueue, VenueTimeouts};
 use crate::orders::requests::mass_cancel_results::MassCancels;
 use crate::orders::waiting_orders::wait_queue::WaitingOrders;
@@ -89,6 +90,9 @@ pub(crate) struct Trading {
     #[n(28)]
     #[cbor(default)]
     pub(crate) venue_listings: VenueListings,
+    #[n(29)]
+    #[cbor(default)]
+    pub(crate) expiry_cancels: ExpiryCancels,
 }
 
 impl Default for Trading {
@@ -121,6 +125,7 @@ impl Default for Trading {
             listings: Listings::default(),
             breaks: Breaks::default(),
             venue_listings: VenueListings::default(),
+            expiry_cancels: ExpiryCancels::default(),
         }
     }
 }
@@ -156,6 +161,7 @@ impl Trading {
             listings: self.listings.clone(),
             breaks: self.breaks.clone(),
             venue_listings: self.venue_listings.clone(),
+            expiry_cancels: self.expiry_cancels.clone(),
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod terms_check;
 mod external;
 mod claims;
 pub(crate) mod fills;
+pub(crate) mod expiry_cancels;
 pub(crate) mod legs;
 mod order_entry;
 pub(crate) mod reconciliation;

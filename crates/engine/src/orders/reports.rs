@@ -201,6 +201,18 @@ impl Trading {
             OrderChange::from_venue(step, report.ext_at).for_request(Some(request)),
             out,
         );
+        if is_cancel {
+            self.ask_about_overdue(report);
+        }
+    }
+
+    /// A venue that refuses to cancel an order whose time is over may have ended it long ago.
+    fn ask_about_overdue(&mut self, report: OrderReport) {
+        let at = report.moment.at;
+        if self.expiry_cancels.contains(report.order) {
+            let ask_at = at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+            self.start_inquiry(report.order, ask_at, |inquiry| inquiry.gap_at = Some(at));
+        }
     }
 
     /// Whether the venue has it is unknown: it keeps its status, and its exposure stays reserved until the venue

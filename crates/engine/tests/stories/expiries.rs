@@ -94,18 +94,132 @@ fn an_end_that_the_venue_refuses_or_does_not_answer_is_asked_for_again() {
                 1 SUBMITTED (too late)
             wait 9
             clock
+                to SIM-A: ask about 1
             wait 1
+            clock
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+                to SIM-A: ask about 1
+            venue cancels 1
+                1 CANCELED
+            wait 10
+            clock
+                to SIM-A: ask about 1
+            open
+                nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_refused_end_is_asked_for_at_growing_pauses_and_not_where_the_venue_no_longer_knows_the_order() {
+    check(
+        "place 1 buy 100 AAPL @ 10 GTD-tomorrow
+         venue accepts 1
+         wait 86400
+         clock
+         venue refuses-cancel 1
+         wait 1
+         clock
+         venue finds 1:live
+         wait 9
+         clock
+         venue refuses-cancel 1
+         wait 1
+         clock
+         venue finds 1:live
+         wait 9
+         clock
+         wait 10
+         clock
+         venue refuses-cancel 1
+         wait 1
+         clock
+         venue misses 1
+         wait 60
+         clock
+         wait 3600
+         clock
+         venue finds 1:live
+         wait 10
+         clock
+         venue cancels 1
+         open",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10 GTD-tomorrow
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            wait 86400
+            clock
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue refuses-cancel 1
+                1 SUBMITTED (too late)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live
+            wait 9
+            clock
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue refuses-cancel 1
+                1 SUBMITTED (too late)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live
+            wait 9
+            clock
+            wait 10
+            clock
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue refuses-cancel 1
+                1 SUBMITTED (too late)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+                Error order-vanished: order 1: the venue does not know the order that it had accepted
+                1 SUBMITTED (the venue does not know the order that it had accepted)
+                Warn break-found: B1: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 10, tif GTD, filled 0, the venue has nothing
+                B1 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 10, tif GTD, filled 0, theirs nothing
+            wait 60
+            clock
+                to SIM-A: ask about 1
+            wait 3600
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live
+                1 SUBMITTED
+            wait 10
             clock
                 1 PENDING_CANCEL
                 to SIM-A: cancel 1
             venue cancels 1
                 1 CANCELED
-            wait 10
-            clock
             open
                 nothing
         "#]],
     );
+}
+
+#[test]
+fn an_order_whose_time_is_over_and_that_no_venue_cancels_is_cancelled_every_five_minutes_in_the_end() {
+    let mut world = StoryEngine::without_expiry();
+    world.run("place 1 buy 100 AAPL @ 10 GTD-tomorrow\nvenue accepts 1\nwait 86400");
+    let mut asked = Vec::new();
+    for seconds in (0..1_800).step_by(10) {
+        if world.run("clock").contains("to SIM-A: cancel 1") {
+            asked.push(seconds);
+            world.run("venue refuses-cancel 1");
+        }
+        world.run("venue finds 1:live\nwait 10");
+    }
+    assert_eq!(asked, [0, 10, 30, 70, 150, 310, 610, 910, 1210, 1510]);
 }
 
 #[test]
