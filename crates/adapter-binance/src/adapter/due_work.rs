@@ -58,7 +58,7 @@ impl BinanceAdapter {
         if let Some(session) = &mut self.session {
             session.due.clock = at.plus_seconds(CLOCK_SECONDS);
         }
-        let way = (RequestLane::Inquiry, RequestWay::Socket);
+        let way = (RequestLane::Session, RequestWay::Socket);
         let sent = self.send(at, way, RequestPurpose::Time((self.setup.clock)()), BinanceRequest::time());
         if let Err(reason) = sent {
             tracing::warn!(adapter = %self.setup.adapter, %reason, "the venue's time is not asked for now");

@@ -150,7 +150,7 @@ impl BinanceAdapter {
     fn show_external(&mut self, key: &ExternalKey, snapshot: &mut VenueSnapshot) -> Result<(), String> {
         if self.external.is_incomplete(key) {
             let request = BinanceRequest::order_trades(&key.0, key.1, None);
-            let trades: Vec<BinanceTrade> = self.ask(RequestLane::Inquiry, &request)?;
+            let trades: Vec<BinanceTrade> = self.ask(RequestLane::Session, &request)?;
             self.external.on_trades(key, trades);
         }
         let Some(scope) = self.external_scope(key) else {

@@ -142,15 +142,15 @@ fn open_order(order: OrderId, leg: &BinanceOrder) -> Result<VenueOrder, String> 
 }
 
 impl BinanceAdapter {
-    /// As urgent as an inquiry: without it nothing can be sent, so it does not wait for its share behind books.
+    /// Without it nothing can be sent, so it does not wait behind inquiries and books for its share.
     pub(super) fn take_snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, String> {
-        let mut orders: Vec<BinanceOrder> = self.ask(RequestLane::Inquiry, &BinanceRequest::open_orders(None))?;
+        let mut orders: Vec<BinanceOrder> = self.ask(RequestLane::Session, &BinanceRequest::open_orders(None))?;
         let mut trades: Vec<BinanceTrade> = Vec::new();
         for symbol in self.symbols_to_list(&orders) {
-            let listed: Vec<BinanceOrder> = self.ask(RequestLane::Inquiry, &BinanceRequest::all_orders(&symbol))?;
+            let listed: Vec<BinanceOrder> = self.ask(RequestLane::Session, &BinanceRequest::all_orders(&symbol))?;
             orders.extend(listed);
             let request = BinanceRequest::my_trades(&symbol, TradesFrom::Newest);
-            trades.extend(self.ask::<Vec<BinanceTrade>>(RequestLane::Inquiry, &request)?);
+            trades.extend(self.ask::<Vec<BinanceTrade>>(RequestLane::Session, &request)?);
         }
         let mut snapshot = VenueSnapshot { as_of: Some(at), ..VenueSnapshot::default() };
         orders.iter().for_each(|order| note_owner(&mut self.order_memory(), order));
@@ -180,7 +180,7 @@ impl BinanceAdapter {
         if let Err(PictureGap::Trades { .. }) = seen {
             for leg in legs.iter().filter(|leg| !leg.filled.0.is_zero()) {
                 let request = BinanceRequest::order_trades(&symbol, leg.order_id.0, None);
-                trades.extend(self.ask::<Vec<BinanceTrade>>(RequestLane::Fills, &request)?);
+                trades.extend(self.ask::<Vec<BinanceTrade>>(RequestLane::Session, &request)?);
             }
             seen = picture(order, legs, trades, quote);
         }

@@ -149,7 +149,7 @@ impl BinanceAdapter {
 
     fn sample_clock(&mut self) -> Result<(), String> {
         let sent = self.now();
-        let time: ServerTime = self.ask(RequestLane::Inquiry, &BinanceRequest::time())?;
+        let time: ServerTime = self.ask(RequestLane::Session, &BinanceRequest::time())?;
         let received = self.now();
         let venue = time.at.instant().ok_or("the venue's time is out of range")?;
         self.gate.on_time(&ClockSample { sent, received, venue });
@@ -157,7 +157,7 @@ impl BinanceAdapter {
     }
 
     fn load_listings(&mut self) -> Result<(), String> {
-        let info: ExchangeInfo = self.ask(RequestLane::Inquiry, &BinanceRequest::exchange_info())?;
+        let info: ExchangeInfo = self.ask(RequestLane::Session, &BinanceRequest::exchange_info())?;
         self.on_exchange_info(info)
     }
 
@@ -192,7 +192,7 @@ impl BinanceAdapter {
         let mut stamps = Vec::new();
         for request in &requests {
             // Their answers are not read by the budget.
-            let (grant, stamp) = self.gate.admit(self.now(), RequestLane::Inquiry, request)?;
+            let (grant, stamp) = self.gate.admit(self.now(), RequestLane::Session, request)?;
             self.gate.on_no_answer(self.now(), grant);
             stamps.push(stamp);
         }
@@ -255,7 +255,7 @@ impl BinanceAdapter {
     /// counts here only where nothing may be risked.
     fn key_rights(&mut self) -> Result<KeyPermissions, String> {
         let request = BinanceRequest::key_restrictions();
-        let reason = match self.call(RequestLane::Inquiry, &request).map(|answer| answer.outcome) {
+        let reason = match self.call(RequestLane::Session, &request).map(|answer| answer.outcome) {
             Ok(Ok(result)) => match KeyRestrictions::deserialize(&result) {
                 Ok(told) => return Ok(told.permissions()),
                 Err(unreadable) => unreadable.to_string(),

@@ -200,16 +200,16 @@ fn an_hour_of_two_hundred_symbols_meets_no_refusal() {
     assert_eq!(hour.venue.refused, 0, "{}", hour.told());
     expect![[r#"
         cancel sent: 21600
-        depth sent: 1258
-        depth waits: 14158
-        fills sent: 8984
-        fills waits: 3136
+        depth sent: 965
+        depth waits: 13749
+        fills sent: 9430
+        fills waits: 2690
         inquiry sent: 60
         listing sent: 12
         statement sent: 60
         submit sent: 36020
         submit waits: 7180
-        books were whole after [104, 104] seconds
+        books were whole after [103, 103] seconds
     "#]]
     .assert_eq(&hour.told());
 }
@@ -241,7 +241,54 @@ fn fills_of_two_hundred_symbols_do_not_keep_books_waiting_without_an_end() {
     assert_eq!(hour.venue.refused, 0);
     let told = format!("books after {:?} seconds, {fills_of} lists of fills in {MINUTES} minutes\n", hour.whole_after);
     expect![[r#"
-        books after [123] seconds, 1665 lists of fills in 10 minutes
+        books after [123] seconds, 1844 lists of fills in 10 minutes
     "#]]
     .assert_eq(&told);
+}
+
+/// A gap of reports: every open order is asked about until it is answered, and so are the fills of the symbols that are traded. Then the books
+/// are discarded. None of them keeps another waiting without an end.
+#[test]
+fn questions_about_five_thousand_orders_do_not_keep_lists_and_books_waiting_until_all_are_answered() {
+    const ORDERS: u64 = 5_000;
+    const TRADED: u64 = 20;
+    const BOOKS_LOST_AT: i64 = 30;
+    let (mut hour, mut asked, mut listed, mut done) = (TradingHour::begin(), 0, 0, BTreeMap::new());
+    for second in 0..600 {
+        let now = at(second);
+        hour.gate.on_time(&ClockSample { sent: now, received: now, venue: now });
+        // As many as the engine asks about in a second, and those that were refused.
+        let due = ORDERS.min((second.unsigned_abs() + 1) * 100);
+        let status = BinanceRequest::order_status("S1USDT", &OrderReference::Client("R1-1-0".to_owned()));
+        while asked < due && hour.ask(now, RequestLane::Inquiry, &status) {
+            asked += 1;
+        }
+        // A list that failed is asked for again after ten seconds.
+        while second >= BOOKS_LOST_AT && second % 10 == 0 && listed < TRADED {
+            listed += 1;
+            let fills = BinanceRequest::my_trades(&symbol(listed), TradesFrom::Id(7));
+            if !hour.ask(now, RequestLane::Fills, &fills) {
+                listed -= 1;
+                break;
+            }
+        }
+        if second == BOOKS_LOST_AT {
+            hour.feed.on_line_down();
+            hour.feed.on_confirmed(&hour.streams, now);
+        }
+        hour.books(second);
+        let are_done = [
+            ("questions", asked == ORDERS),
+            ("fills", listed == TRADED),
+            ("books", second > BOOKS_LOST_AT && hour.feed.is_whole()),
+        ];
+        for (what, _) in are_done.into_iter().filter(|(_, is_done)| *is_done) {
+            done.entry(what).or_insert(second);
+        }
+    }
+    assert_eq!(hour.venue.refused, 0);
+    expect![[r#"
+        {"books": 184, "fills": 70, "questions": 331}
+    "#]]
+    .assert_eq(&format!("{done:?}\n"));
 }

@@ -1,5 +1,5 @@
-//! Fair shares: while one of the lanes of lists and books waits, none of them uses more than its share of a limit. Without it many
-//! lists of one kind, asked for again and again, would keep the others waiting without an end.
+//! Fair shares: while one of the lanes of inquiries, lists and books waits, the others leave free what it has not had of its share of a
+//! limit. Without it many requests of one kind, made again and again, would keep the others waiting without an end.
 //!
 //! Where none waits, a lane may use all that its ceiling allows. What lanes used before a restart is not known: their shares begin anew,
 //! the limit itself does not.

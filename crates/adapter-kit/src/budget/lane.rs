@@ -8,6 +8,8 @@ pub enum RequestLane {
     Cancel,
     Submit,
     Replace,
+    /// What no session can do without: its log-on with what the venue shows then, and the venue's clock.
+    Session,
     /// One order is in doubt.
     Inquiry,
     Fills,
@@ -19,10 +21,11 @@ pub enum RequestLane {
 }
 
 impl RequestLane {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cancel,
         Self::Submit,
         Self::Replace,
+        Self::Session,
         Self::Inquiry,
         Self::Fills,
         Self::Statement,
@@ -35,6 +38,7 @@ impl RequestLane {
             Self::Cancel => "cancel",
             Self::Submit => "submit",
             Self::Replace => "replace",
+            Self::Session => "session",
             Self::Inquiry => "inquiry",
             Self::Fills => "fills",
             Self::Statement => "statement",
@@ -69,8 +73,9 @@ impl LaneShares {
     /// For limits that cancels do not count against: no reserve.
     pub const WHOLE: Self = Self { ceilings: [100; RequestLane::ALL.len()], fair: NO_FAIR_SHARES };
 
-    /// A tenth is kept for cancels alone. Lists and books share what fills may use at most.
-    pub const STANDARD: Self = Self { ceilings: [100, 90, 85, 80, 70, 60, 50, 40], fair: [0, 0, 0, 0, 30, 5, 5, 30] };
+    /// A tenth is kept for cancels alone. Inquiries, lists and books share what fills may use at most; above it inquiries have another tenth.
+    pub const STANDARD: Self =
+        Self { ceilings: [100, 90, 85, 85, 80, 70, 60, 50, 40], fair: [0, 0, 0, 0, 10, 20, 5, 5, 30] };
 
     /// Percentages by lane, in the order of priority; `None` where one is above 100 or above that of an earlier lane. No lane has
     /// a fair share.
@@ -84,15 +89,14 @@ impl LaneShares {
         u64::from(limit) * u64::from(self.ceilings[lane.index()]) / 100
     }
 
-    /// What the lane may use of a limit whoever else waits; zero for lanes without a share of their own.
+    /// What the lane may use of a limit whichever other lanes wait; zero for lanes without a share of their own.
     pub(crate) fn fair_share(self, lane: RequestLane, limit: u32) -> u64 {
         u64::from(limit) * u64::from(self.fair[lane.index()]) / 100
     }
 
-    /// The use of a limit that all lanes with a fair share may cause together.
+    /// The use of a limit up to which each lane may have its fair share.
     pub(crate) fn fair_ceiling(self, limit: u32) -> u64 {
-        let lanes = RequestLane::ALL.into_iter().filter(|lane| self.fair[lane.index()] > 0);
-        lanes.map(|lane| self.ceiling(lane, limit)).max().unwrap_or(0)
+        u64::from(limit) * u64::from(self.fair.iter().sum::<u32>()) / 100
     }
 }
 
@@ -102,12 +106,12 @@ mod tests {
 
     #[test]
     fn a_later_lane_never_gets_more_than_an_earlier_one() {
-        assert_eq!(LaneShares::new([100, 90, 90, 80, 80, 80, 80, 1]).map(|shares| shares.ceilings[7]), Some(1));
-        assert_eq!(LaneShares::new([100, 90, 91, 80, 80, 80, 80, 1]), None);
-        assert_eq!(LaneShares::new([101, 90, 90, 80, 80, 80, 80, 1]), None);
+        assert_eq!(LaneShares::new([100, 90, 90, 90, 80, 80, 80, 80, 1]).map(|shares| shares.ceilings[8]), Some(1));
+        assert_eq!(LaneShares::new([100, 90, 91, 80, 80, 80, 80, 80, 1]), None);
+        assert_eq!(LaneShares::new([101, 90, 90, 90, 80, 80, 80, 80, 1]), None);
         let ceilings = RequestLane::ALL.map(|lane| LaneShares::STANDARD.ceiling(lane, 6_000));
-        assert_eq!(ceilings, [6_000, 5_400, 5_100, 4_800, 4_200, 3_600, 3_000, 2_400]);
-        let fair: u64 = RequestLane::ALL.iter().map(|lane| LaneShares::STANDARD.fair_share(*lane, 6_000)).sum();
-        assert_eq!(fair, LaneShares::STANDARD.fair_ceiling(6_000), "shares fill what they may use together");
+        assert_eq!(ceilings, [6_000, 5_400, 5_100, 5_100, 4_800, 4_200, 3_600, 3_000, 2_400]);
+        let fills = LaneShares::STANDARD.ceiling(RequestLane::Fills, 6_000);
+        assert_eq!(LaneShares::STANDARD.fair_ceiling(6_000), fills, "shares fill what fills may use at most");
     }
 }

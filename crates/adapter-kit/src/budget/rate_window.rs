@@ -97,29 +97,34 @@ impl CountedWindow {
         if weight > 0 && u64::from(weight) > self.ceiling(lane) {
             return Err(BudgetRefusal::TooHeavy { lane, limit: limit(), weight, ceiling: self.ceiling(lane) });
         }
-        let share = self.rule.shares.fair_share(lane, self.rule.limit);
-        let (own, needed) = (&self.lanes[lane.index()], u64::from(weight));
-        let is_within = own.used() + needed <= share;
-        if share > 0 && !is_within && self.do_others_wait(now, lane, waiting) {
-            // When it fits depends on the lanes that wait.
-            let (used, ceiling) = (own.used(), share);
-            return Err(BudgetRefusal::Exhausted { lane, limit: limit(), used, weight, ceiling, free_at: None });
-        }
-        // What a lane has not had of its share is its due.
-        let ceiling = if is_within { self.rule.shares.fair_ceiling(self.rule.limit) } else { self.ceiling(lane) };
-        let ceiling = ceiling.max(self.ceiling(lane));
+        let (share, needed) = (self.fair_share(lane), u64::from(weight));
+        let is_within = share > 0 && self.lanes[lane.index()].used() + needed <= share;
+        let due = if share > 0 && !is_within { self.due_to_others(now, lane, waiting) } else { None };
+        let fair_ceiling = self.rule.shares.fair_ceiling(self.rule.limit);
+        let ceiling = match due {
+            Some(due) => self.ceiling(lane).min(fair_ceiling.saturating_sub(due)),
+            None if is_within => self.ceiling(lane).max(fair_ceiling),
+            None => self.ceiling(lane),
+        };
         if weight == 0 || self.used() + needed <= ceiling {
             return Ok(());
         }
-        let free_at = self.fits_at(ceiling, weight);
+        // Beside others that wait it depends on what they get.
+        let free_at = if due.is_none() { self.fits_at(ceiling, weight) } else { None };
         Err(BudgetRefusal::Exhausted { lane, limit: limit(), used: self.used(), weight, ceiling, free_at })
     }
 
-    /// Others that have a share of this limit too.
-    fn do_others_wait(&self, now: Timestamp, lane: RequestLane, waiting: &WaitingLanes) -> bool {
-        let has_share = |other: &RequestLane| self.rule.shares.fair_share(*other, self.rule.limit) > 0;
-        let mut others = RequestLane::ALL.into_iter().filter(|other| *other != lane && has_share(other));
-        others.any(|other| waiting.is_waiting(other, now))
+    fn fair_share(&self, lane: RequestLane) -> u64 {
+        self.rule.shares.fair_share(lane, self.rule.limit)
+    }
+
+    /// What the others that wait have not had of their shares; nothing where none of them waits.
+    fn due_to_others(&self, now: Timestamp, lane: RequestLane, waiting: &WaitingLanes) -> Option<u64> {
+        let has_share = |other: &RequestLane| *other != lane && self.fair_share(*other) > 0;
+        let others = RequestLane::ALL.into_iter().filter(|other| has_share(other) && waiting.is_waiting(*other, now));
+        others
+            .map(|other| self.fair_share(other).saturating_sub(self.lanes[other.index()].used()))
+            .reduce(|one, other| one + other)
     }
 
     /// When so much weight is free again below the ceiling, where that follows from the time alone.

@@ -197,7 +197,7 @@ fn rules_that_make_no_sense_are_refused() {
 
 /// Fills are asked for without a pause, and have used all that they may when a book is wanted.
 #[test]
-fn a_lane_that_waits_gets_its_fair_share_and_others_no_more_than_theirs() {
+fn a_lane_that_waits_gets_its_fair_share_and_others_what_it_leaves() {
     let mut budget = budget();
     for second in 0..70 {
         assert_eq!(send(&mut budget, second / 2, RequestLane::Fills, 1), "granted");
@@ -206,10 +206,10 @@ fn a_lane_that_waits_gets_its_fair_share_and_others_no_more_than_theirs() {
         send(&mut budget, 61, RequestLane::Depth, 5),
         "venue-rate: weight/1m has 68 used, depth may go to 70, this needs 5; free at 2026-11-16T05:01:02.8125Z"
     );
-    // Two have become free; they are not for fills any more.
+    // Two have become free; they are not for fills any more, which leave books what they have not had of their share.
     assert_eq!(
         send(&mut budget, 61, RequestLane::Fills, 1),
-        "venue-rate: weight/1m has 68 used, fills may go to 30, this needs 1"
+        "venue-rate: weight/1m has 68 used, fills may go to 40, this needs 1"
     );
     let mut got = [0_u32, 0];
     for second in 62..182 {
@@ -219,8 +219,8 @@ fn a_lane_that_waits_gets_its_fair_share_and_others_no_more_than_theirs() {
             }
         }
     }
-    // In two minutes each gets its share twice.
-    assert_eq!(got, [60, 60]);
+    // In two minutes each gets its share twice at least, and both all that they may use together.
+    assert_eq!(got, [80, 60]);
 }
 
 /// Nobody waits: a lane may use its ceiling, and one that does not ask again holds nobody up.
@@ -230,7 +230,25 @@ fn where_no_lane_waits_the_ceilings_alone_count() {
     assert_eq!(send(&mut budget, 0, RequestLane::Depth, 40), "granted");
     assert!(send(&mut budget, 0, RequestLane::Depth, 1).starts_with("venue-rate: "));
     let beyond = send(&mut budget, 2, RequestLane::Fills, 31);
-    assert_eq!(beyond, "venue-rate: weight/1m has 0 used, fills may go to 30, this needs 31");
+    assert_eq!(beyond, "venue-rate: weight/1m has 40 used, fills may go to 70, this needs 31");
     assert_eq!(send(&mut budget, 3, RequestLane::Fills, 30), "granted");
     assert_eq!(send(&mut budget, 122, RequestLane::Fills, 70), "granted");
+}
+
+/// Many orders are in doubt: their questions have used all that they may when a statement is wanted.
+#[test]
+fn inquiries_leave_a_list_that_waits_its_share_and_a_session_waits_for_neither() {
+    let mut budget = budget();
+    for second in 0..40 {
+        assert_eq!(send(&mut budget, second / 2, RequestLane::Inquiry, 2), "granted");
+    }
+    assert!(send(&mut budget, 30, RequestLane::Statement, 5).starts_with("venue-rate: weight/1m has 80 used"));
+    // Twelve have become free.
+    assert_eq!(
+        send(&mut budget, 63, RequestLane::Inquiry, 2),
+        "venue-rate: weight/1m has 68 used, inquiry may go to 65, this needs 2"
+    );
+    assert_eq!(send(&mut budget, 63, RequestLane::Session, 12), "granted");
+    assert_eq!(send(&mut budget, 72, RequestLane::Statement, 5), "granted");
+    assert_eq!(send(&mut budget, 72, RequestLane::Inquiry, 20), "granted");
 }

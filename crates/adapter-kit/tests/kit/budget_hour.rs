@@ -94,16 +94,16 @@ fn an_hour_of_two_hundred_symbols_costs_no_429_and_every_cancel_leaves() {
         cancel granted 21600
         submit granted 36000
         submit venue-rate 7200
-        inquiry granted 9425
-        inquiry venue-rate 2575
-        fills granted 5158
-        fills venue-rate 6842
-        statement granted 1
-        statement venue-rate 119
-        listing granted 1
-        listing venue-rate 119
-        depth granted 407
-        depth venue-rate 11593
+        inquiry granted 8878
+        inquiry venue-rate 3122
+        fills granted 3790
+        fills venue-rate 8210
+        statement granted 60
+        statement venue-rate 60
+        listing granted 60
+        listing venue-rate 60
+        depth granted 480
+        depth venue-rate 11520
         429: 0, 418: 0
     "#]]
     .assert_eq(&hour.told());
@@ -129,21 +129,21 @@ fn a_ban_that_another_program_caused_is_obeyed_so_that_each_costs_one_answer() {
         submit granted 21576
         submit venue-ban 17136
         submit venue-rate 4488
-        inquiry granted 5818
+        inquiry granted 5441
         inquiry venue-ban 4752
-        inquiry venue-rate 1430
-        fills granted 3116
+        inquiry venue-rate 1807
+        fills granted 2548
         fills venue-ban 4752
-        fills venue-rate 4132
-        statement granted 1
+        fills venue-rate 4700
+        statement granted 25
         statement venue-ban 48
-        statement venue-rate 71
-        listing granted 1
+        statement venue-rate 47
+        listing granted 25
         listing venue-ban 48
-        listing venue-rate 71
-        depth granted 271
+        listing venue-rate 47
+        depth granted 361
         depth venue-ban 4752
-        depth venue-rate 6977
+        depth venue-rate 6887
         429: 12, 418: 12
     "#]]
     .assert_eq(&hour.told());

@@ -136,7 +136,7 @@ proptest! {
     /// Without fair shares: with them it also depends on other lanes.
     #[test]
     fn a_refusal_names_a_time_at_which_the_same_request_is_granted(plan in prop::collection::vec(planned_request(), 1..200)) {
-        let shares = LaneShares::new([100, 90, 85, 80, 70, 60, 50, 40]).unwrap();
+        let shares = LaneShares::new([100, 90, 85, 85, 80, 70, 60, 50, 40]).unwrap();
         let mut budget = RequestBudget::new(vec![rule("60s", 60, 100, shares)]).unwrap();
         let mut now = 0;
         for planned in plan {

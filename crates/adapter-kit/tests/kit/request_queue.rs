@@ -26,9 +26,20 @@ fn requests_leave_by_lane_and_within_a_lane_as_they_came() {
     }
     push(&mut queue, &mut budget, RequestLane::Submit, Some(1));
     push(&mut queue, &mut budget, RequestLane::Submit, Some(2));
-    let expected =
-        ["cancel", "submit", "submit 1", "submit 2", "replace", "inquiry", "fills", "statement", "listing", "depth"];
-    assert_eq!((queue.len(), drain(&mut queue)), (10, expected.map(str::to_owned).to_vec()));
+    let expected = [
+        "cancel",
+        "submit",
+        "submit 1",
+        "submit 2",
+        "replace",
+        "session",
+        "inquiry",
+        "fills",
+        "statement",
+        "listing",
+        "depth",
+    ];
+    assert_eq!((queue.len(), drain(&mut queue)), (11, expected.map(str::to_owned).to_vec()));
     assert!(queue.is_empty());
 }
 

@@ -96,7 +96,7 @@ impl BinanceAdapter {
         let was_up = connection == session.api.connection && session.api.is_up;
         // First of all: what is given up here may send what has waited behind it, and that must not go where nothing is read.
         session.api.is_up &= !was_up;
-        // Before the inquiries that have waited: they go over REST too, and may use up the share of the rate limit.
+        // Before the inquiries that have waited: they go over REST too.
         let is_way_left = !was_up || self.probe_rest(at, reason);
         self.give_up_requests(at, connection, reason);
         let Some(session) = &mut self.session else { return };
@@ -119,7 +119,7 @@ impl BinanceAdapter {
 
     /// Asks over REST, to learn whether it works. Returns whether that was sent.
     fn probe_rest(&mut self, at: Timestamp, reason: &str) -> bool {
-        let way = (RequestLane::Inquiry, RequestWay::Rest);
+        let way = (RequestLane::Session, RequestWay::Rest);
         self.send(at, way, RequestPurpose::RestProbe(reason.into()), BinanceRequest::time()).is_ok()
     }
 
