@@ -5,7 +5,7 @@
 
 use fix::{
     Application, DisconnectReason, FixMessage, FixSession, FixSettings, LogonDecision, LogonPhase, LogonTicket,
-    MemoryStore, MessageStore, SeqNum, SessionEngine, SessionSender, Traffic, UtcTimestamp,
+    MemoryStore, MessageStore, SeqNum, SessionEngine, SessionSender, SessionSettings, Traffic, UtcTimestamp,
 };
 use std::sync::Arc;
 
@@ -22,16 +22,18 @@ const SETTINGS: &str = "
     UseDataDictionary=N
 ";
 
-/// Expected and received numbers of the resets that it was told of.
+/// Expected and received numbers of the resets that it was told of, and the ExecIDs (17) of the reports.
 #[derive(Default)]
-struct ResetLog(Vec<(SeqNum, SeqNum)>);
+struct ResetLog(Vec<(SeqNum, SeqNum)>, Vec<String>);
 
 impl Application for ResetLog {
     fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
         LogonDecision::Accept
     }
 
-    fn on_message(&mut self, _: &FixMessage<'_>, _: &mut dyn SessionSender) {}
+    fn on_message(&mut self, report: &FixMessage<'_>, _: &mut dyn SessionSender) {
+        self.1.extend(report.text(17).map(str::to_owned));
+    }
 
     fn on_numbers_reset(&mut self, expected: SeqNum, received: SeqNum) {
         self.0.push((expected, received));
@@ -48,6 +50,17 @@ fn noon() -> UtcTimestamp {
 fn initiator(follows_reset: bool) -> Initiator {
     let mut settings = FixSettings::parse(SETTINGS).unwrap().sessions.remove(0);
     settings.follows_reset = follows_reset;
+    started(settings)
+}
+
+/// The same one; what the venue sent before the Logon of a reset is requested.
+fn initiator_that_requests() -> Initiator {
+    let mut settings = FixSettings::parse(SETTINGS).unwrap().sessions.remove(0);
+    (settings.follows_reset, settings.requests_after_reset) = (true, true);
+    started(settings)
+}
+
+fn started(settings: SessionSettings) -> Initiator {
     let mut store = MemoryStore::new(noon());
     store.set_next_incoming(40, Traffic::Session).unwrap();
     store.set_next_outgoing(50).unwrap();
@@ -57,7 +70,12 @@ fn initiator(follows_reset: bool) -> Initiator {
 /// The venue's answer to our Logon; what we sent from that on.
 fn log_on(initiator: &mut Initiator, logon: &str) -> String {
     initiator.connect(noon());
-    let body = format!("35=A|{logon}|49=VENUE|52=20260105-12:00:00|56=DESK|98=0|108=30|").replace('|', "\x01");
+    receive(initiator, &format!("35=A|{logon}"), "98=0|108=30")
+}
+
+/// What we sent since the last message.
+fn receive(initiator: &mut Initiator, header: &str, fields: &str) -> String {
+    let body = format!("{header}|49=VENUE|52=20260105-12:00:00|56=DESK|{fields}|").replace('|', "\x01");
     let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
     let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     frame.extend(format!("10={sum:03}\x01").bytes());
@@ -109,6 +127,27 @@ fn a_reset_in_a_logon_that_is_refused_is_told_at_the_next_one() {
         log_on(&mut follower, "34=2");
         assert_eq!((resets(&mut follower), numbers(&follower)), (vec![(40, 2)], (3, 53)), "{logon}");
     }
+}
+
+#[test]
+fn what_a_peer_sent_before_the_logon_of_its_reset_is_requested_where_the_settings_say_so() {
+    let mut other = initiator(true);
+    assert!(!log_on(&mut other, "34=3").contains("|35=2|"));
+    assert_eq!(numbers(&other), (4, 51));
+
+    let mut follower = initiator_that_requests();
+    let sent = log_on(&mut follower, "34=3");
+    assert!(sent.contains("|35=2|34=51|") && sent.contains("|7=1|16=0|"), "{sent}");
+    assert_eq!((resets(&mut follower), numbers(&follower)), (vec![(40, 3)], (1, 52)));
+    receive(&mut follower, "35=8|34=4", "17=E4");
+    assert_eq!(follower.application_mut().1, Vec::<String>::new(), "it waits for those before it");
+    receive(&mut follower, "35=8|34=1|43=Y|122=20260105-11:00:00", "17=E1");
+    receive(&mut follower, "35=8|34=2|43=Y|122=20260105-11:00:01", "17=E2");
+    assert_eq!((follower.application_mut().1.join(" ").as_str(), numbers(&follower)), ("E1 E2 E4", (5, 52)));
+
+    let mut first = initiator_that_requests();
+    assert!(!log_on(&mut first, "34=1").contains("|35=2|"), "there is nothing before it");
+    assert_eq!((resets(&mut first), numbers(&first)), (vec![(40, 1)], (2, 51)));
 }
 
 #[test]

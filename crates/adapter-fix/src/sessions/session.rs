@@ -168,6 +168,8 @@ fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSet
         send_next_expected: false,
         // A venue that has begun anew would otherwise refuse to be followed until its numbers have caught up.
         follows_reset: true,
+        // What it sent while we were away can have been sent under the new numbers. Old prices are of no use.
+        requests_after_reset: dialect.recovery.resend && plan.role != SessionRole::Prices,
         send_last_processed: false,
         fraction_digits: dialect.session.time_digits,
         test_request_id: "TEST".to_owned(),

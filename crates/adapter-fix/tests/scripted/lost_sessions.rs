@@ -82,6 +82,31 @@ fn a_venue_that_asks_for_numbers_from_1_is_answered_and_what_it_reported_before_
     assert_eq!(desk.reports(1), ["2 accepted"]);
 }
 
+#[test]
+fn what_a_venue_sent_under_its_new_numbers_before_the_log_on_comes_again() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    desk.submit(&order(1, Side::Buy));
+    venue.expect("D");
+    venue.send("8", "11=R7-1-0|37=V1|17=E0|150=0|39=0|38=100|14=0|151=100");
+    assert_eq!(desk.reports(1), ["1 accepted"]);
+    venue.hang_up();
+    desk.lose();
+
+    // It begins anew, and fills the order while nothing is connected.
+    venue.next = 2;
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(venue.expect("2")[&7], "1");
+    venue.send_again(1, "8", FILL);
+    assert_eq!(desk.reports(2), ["ReportsLost", "1 filled 100 @ 10.5 (E1)"]);
+    venue.send_as(2, "4", &format!("43=Y|123=Y|36={}", venue.next));
+    desk.submit(&order(2, Side::Buy));
+    venue.expect("D");
+    venue.send("8", "11=R7-2-0|37=V2|17=E2|150=0|39=0|38=100|14=0|151=100");
+    assert_eq!(desk.reports(1), ["2 accepted"]);
+}
+
 /// The next log-on has the number that is expected: it tells nothing of the reset.
 #[test]
 fn a_reset_that_was_not_told_before_its_session_ended_is_told_in_the_next_one() {

@@ -196,7 +196,11 @@ impl<S: MessageStore> FixSession<S> {
         if answers && reset.is_none() {
             self.reset_if_requested(now, facts)?;
         }
-        let expected = if reset.is_some() { facts.number } else { self.store.next_incoming() };
+        let expected = match reset {
+            Some(_) if self.settings.requests_after_reset => 1,
+            Some(_) => facts.number,
+            None => self.store.next_incoming(),
+        };
         let next = if begins_anew { 1 } else { self.store.next_outgoing() };
         if expected.max(next) > SEQ_NUM_MAX {
             let reason = DisconnectReason::SequenceExhausted;
@@ -213,7 +217,7 @@ impl<S: MessageStore> FixSession<S> {
         // Not before: a Logon after a connection that ended above would have the number that is expected, and nothing would tell of the
         // reset.
         if reset.is_some() {
-            self.follow_reset(now, facts, answers)?;
+            self.follow_reset(now, (facts, expected), answers)?;
         }
         self.connection.phase = LogonPhase::LoggedOn;
         self.connection.heartbeat_seconds = facts.heartbeat_seconds;
@@ -247,9 +251,14 @@ impl<S: MessageStore> FixSession<S> {
         (self.settings.follows_reset && answers_ours && facts.number < expected).then_some(expected)
     }
 
-    fn follow_reset(&mut self, now: UtcTimestamp, facts: LogonRequest, answers: bool) -> Result<(), StoreError> {
+    fn follow_reset(
+        &mut self,
+        now: UtcTimestamp,
+        (facts, expected): (LogonRequest, SeqNum),
+        answers: bool,
+    ) -> Result<(), StoreError> {
         self.connection.clear_sequence_state();
-        self.store.set_next_incoming(facts.number, Traffic::Session)?;
+        self.store.set_next_incoming(expected, Traffic::Session)?;
         if answers { self.reset_if_requested(now, facts) } else { Ok(()) }
     }
 

@@ -103,6 +103,7 @@ impl<'a> SessionReader<'a> {
             persist_messages: self.flag("PersistMessages", true),
             send_next_expected: self.sends_next_expected(),
             follows_reset: false,
+            requests_after_reset: false,
             send_last_processed: self.flag("EnableLastMsgSeqNumProcessed", false),
             fraction_digits: self.fraction_digits(),
             test_request_id: self.text("TestReqID").unwrap_or("TEST").to_owned(),

@@ -57,6 +57,8 @@ pub struct SessionSettings {
     /// Where the Logon that answers ours has a number that is too low, the peer has begun its numbers anew, and we count from there. The
     /// application is told; it must find out what it missed.
     pub follows_reset: bool,
+    /// We count from 1 then, so that what the peer sent before its Logon is requested; otherwise from the number of the Logon.
+    pub requests_after_reset: bool,
     /// Every message has LastMsgSeqNumProcessed (369).
     pub send_last_processed: bool,
     /// The digits of a second in our timestamps.
