@@ -13,6 +13,8 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(40);
 
 pub struct HttpClient {
     address: SocketAddr,
+    /// Where connections go.
+    line: SocketAddr,
     response_timeout: Duration,
     connection: Option<BufReader<TcpStream>>,
 }
@@ -44,7 +46,13 @@ pub enum HttpFailure {
 
 impl HttpClient {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, response_timeout: RESPONSE_TIMEOUT, connection: None }
+        Self { address, line: address, response_timeout: RESPONSE_TIMEOUT, connection: None }
+    }
+
+    /// Connects to this address, a proxy, and names the server as before.
+    pub fn over(mut self, line: SocketAddr) -> Self {
+        self.line = line;
+        self
     }
 
     /// Sets a shorter time-out.
@@ -87,7 +95,7 @@ impl HttpClient {
     }
 
     fn connect(&self) -> io::Result<BufReader<TcpStream>> {
-        let stream = TcpStream::connect_timeout(&self.address, DEADLINE)?;
+        let stream = TcpStream::connect_timeout(&self.line, DEADLINE)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(self.response_timeout))?;
         stream.set_write_timeout(Some(DEADLINE))?;

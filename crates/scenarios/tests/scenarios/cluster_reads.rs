@@ -121,7 +121,7 @@ fn administer_all(client: &mut HttpClient) {
     let calls = [
         ("PUT", "/rest/settings", json!({ "layout": "wide" })),
         ("POST", "/rest/token", json!({ "name": "robot", "role": "VIEWER", "days": 7 })),
-        ("POST", "/rest/user", json!({ "name": "anna", "password": "correct horse", "role": "TRADER" })),
+        ("POST", "/rest/user", json!({ "name": "anna", "password": "correct horse", "role": "ADMIN" })),
         ("PUT", "/rest/risk/state", json!({ "scope": "SECURITY-2", "state": "HALTED", "reason": "news" })),
         ("PUT", "/rest/risk/state", json!({ "scope": "SECURITY-2", "state": "ACTIVE", "reason": "read" })),
         ("PUT", "/rest/risk/state", json!({ "scope": "SECURITY-4", "state": "REDUCING", "reason": "lunch" })),

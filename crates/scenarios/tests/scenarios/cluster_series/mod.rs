@@ -75,8 +75,7 @@ impl Series {
         let cluster = TestCluster::with_servers(&MEMBERS, 1, lab, NatsServers::start_with_lines).with_lines();
         let epochs = EpochLog::new(&cluster.nats);
         let (members, random, fix_ports) = (BTreeMap::new(), Random::new(seed), reserve_ports(3));
-        let line = |member| CuttableProxy::to(cluster.address(member)["http://".len()..].parse().unwrap());
-        let client_lines = MEMBERS.map(|member| (member, line(member))).into();
+        let client_lines = MEMBERS.map(|member| (member, CuttableProxy::to(address_of(&cluster, member)))).into();
         let mut series = Self { cluster, members, client_lines, fix_ports, random, epochs, takeovers: 0, program };
         MEMBERS.iter().for_each(|member| series.start(member));
         let leader = series.wait_for_leader();
@@ -89,8 +88,6 @@ impl Series {
     fn launcher(&self, member: &str) -> ServerLauncher {
         let place = MEMBERS.iter().position(|known| *known == member).expect("it is a member");
         let launch = with_fix(&self.cluster, member, self.fix_ports[place]);
-        // The name by which these clients call it.
-        let launch = launch.set("http.hosts", self.client_lines[member].address());
         let launch =
             launch.set("risk.ordersPerSecond", 100_000).set("risk.rejectBreaker", "").set("risk.selfTrade", "allow");
         self.program.iter().fold(launch, |launch, program| launch.of_program(program))
@@ -106,9 +103,9 @@ impl Series {
         self.cluster.client(member).with_timeout(Duration::from_secs(10))
     }
 
-    /// Where clients over REST reach the members.
-    fn client_addresses(&self) -> Vec<SocketAddr> {
-        self.client_lines.values().map(CuttableProxy::address).collect()
+    /// Addresses of the members, with where clients over REST reach them.
+    fn lines_of_clients(&self) -> Vec<(SocketAddr, SocketAddr)> {
+        self.client_lines.iter().map(|(member, line)| (address_of(&self.cluster, member), line.address())).collect()
     }
 
     /// The member that leads with its lease, of the newest epoch; none while there is none.
@@ -190,6 +187,10 @@ impl Series {
     }
 }
 
+fn address_of(cluster: &TestCluster, member: &str) -> SocketAddr {
+    cluster.address(member)["http://".len()..].parse().unwrap()
+}
+
 const ASK: Duration = Duration::from_secs(2);
 
 /// Waits for something that a takeover is a part of.
@@ -223,7 +224,7 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
         number("RIALTO_CLUSTER_BETWEEN", 20)
     );
     let mut series = Series::begin(seed);
-    let rest = RestLoad::begin(&series.client_addresses(), rate * (100 - FIX_PERCENT) / 100, seed);
+    let rest = RestLoad::begin(&series.lines_of_clients(), rate * (100 - FIX_PERCENT) / 100, seed);
     let fix = FixLoad::begin(&series.fix_ports, (rate * FIX_PERCENT / 100).max(1));
     for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);

@@ -45,12 +45,14 @@ pub(crate) struct RestLoad {
 }
 
 impl RestLoad {
-    /// At the members that have these addresses.
-    pub(crate) fn begin(addresses: &[SocketAddr], rate: u64, seed: u64) -> Self {
+    /// At members with these addresses, over these lines.
+    pub(crate) fn begin(members: &[(SocketAddr, SocketAddr)], rate: u64, seed: u64) -> Self {
         let (acknowledged, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let reach =
+            |(member, line): &(SocketAddr, SocketAddr)| HttpClient::new(*member).over(*line).with_timeout(ANSWER_WAIT);
         let client = |number| RestClient {
             name: format!("rest-{number}"),
-            members: addresses.iter().map(|address| HttpClient::new(*address).with_timeout(ANSWER_WAIT)).collect(),
+            members: members.iter().map(reach).collect(),
             random: Random::new(seed + number),
             acknowledged: acknowledged.clone(),
             log: RestLog::default(),

@@ -38,7 +38,7 @@ impl Series {
 #[test]
 fn a_cluster_that_is_upgraded_member_by_member_loses_nothing_and_doubles_nothing() {
     let mut series = Series::begin_by(1, old_program());
-    let rest = RestLoad::begin(&series.client_addresses(), ORDERS_PER_SECOND, 1);
+    let rest = RestLoad::begin(&series.lines_of_clients(), ORDERS_PER_SECOND, 1);
     let fix = FixLoad::begin(&series.fix_ports, OVER_FIX);
     let leader = series.wait_for_leader();
     for follower in MEMBERS.into_iter().filter(|member| *member != leader) {
