@@ -7,7 +7,7 @@ use scenarios::http::HttpClient;
 use scenarios::server::{ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
 
-use crate::binance::{BITCOIN, LabPlatform, decimal, order_of, resting, wait_for_session};
+use crate::binance::{BITCOIN, LabPlatform, decimal, order_of, wait_for_session};
 use crate::cluster::{FENCED, TestCluster, open_orders, place};
 use crate::test_platform::{TraderClient, with_id};
 
