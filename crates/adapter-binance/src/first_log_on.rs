@@ -62,6 +62,6 @@ mod tests {
             (Some(WireInteger(500)), true, false)
         );
         std::fs::write(&path, "soon").unwrap();
-        assert!(FirstLogOn::open(KeptText::file(&path)).unwrap_err().to_string().contains("no number: \"soon\""));
+        assert!(FirstLogOn::open(KeptText::file(&path)).err().unwrap().to_string().contains("no number: \"soon\""));
     }
 }
