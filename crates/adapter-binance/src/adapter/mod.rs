@@ -16,7 +16,7 @@ mod state;
 mod waiting;
 
 #[cfg(test)]
-mod test_session;
+mod tests;
 
 pub use prices::BinancePrices;
 pub use state::{BinanceAdapter, BinanceSetup, TRADED_SYMBOLS};

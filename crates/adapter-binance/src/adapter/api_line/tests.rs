@@ -5,7 +5,7 @@ use adapter_kit::connection::RequestFailure;
 use adapters::SendOutcome;
 
 use crate::adapter::state::BinanceAdapter;
-use crate::adapter::test_session::{AT, adapter, log_on, order};
+use crate::adapter::tests::{AT, adapter, log_on, order};
 use crate::adapter::waiting::{RequestPurpose, UnansweredRequest};
 use crate::protocol::requests::{BinanceRequest, OrderReference};
 

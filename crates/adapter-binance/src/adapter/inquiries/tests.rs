@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::INQUIRIES_MAX;
 use crate::adapter::state::BinanceAdapter;
-use crate::adapter::test_session::{AT, adapter, log_on, order};
+use crate::adapter::tests::{AT, adapter, log_on, order};
 use crate::network::TaggedRequest;
 use crate::protocol::answers::CallAnswer;
 use crate::protocol::requests::BinanceRequest;
