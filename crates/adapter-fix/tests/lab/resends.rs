@@ -21,7 +21,7 @@ fn a_fill_of_an_absence_comes_again(face: &str, dialect: &'static str) {
     sell_from_elsewhere(&lab);
     proxy.open();
     desk.connect();
-    assert_eq!(desk.reports(1), ["1 filled 0.01 @ 60000 (BTCUSDT-5)"]);
+    assert_eq!(desk.reports(1), ["1 filled 0.01 @ 60000 (BTCUSDT-3)"]);
     // Logon, order, and after the cut Logon and Resend Request: no question about the order (H).
     assert_eq!(proxy.requested(), ["A", "D", "A", "2"]);
 }

@@ -1,11 +1,9 @@
 //! Messages that the dictionary of their version does not allow, though the dialect wants them: none of them leaves.
 
-use adapter_fix::FixVenueType;
-use adapters::venue_type::VenueType;
 use tempfile::TempDir;
 
 use crate::scripted_venue::ScriptedVenue;
-use crate::test_adapter::{TestAdapter, question};
+use crate::test_adapter::TestAdapter;
 
 /// The generic dialect with this at its end, as a file.
 fn dialect(folder: &TempDir, more: &str) -> &'static str {
@@ -31,14 +29,10 @@ fn a_dialect_whose_logon_breaks_the_dictionary_is_refused_at_the_start() {
 }
 
 #[test]
-fn symbols_are_not_asked_for_by_a_message_that_breaks_the_dictionary() {
+fn a_dialect_whose_question_for_symbols_breaks_the_dictionary_is_refused_at_the_start() {
     let (venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
     let more = "[securityList]\n[[fields]]\nmessages = ['x']\ntag = 460\nvalue = 'stocks'\n";
-    let port = venue.address().port.to_string();
-    let settings = [("marketDataPort", port.as_str())];
-    let listed = question(&folder, dialect(&folder, more), &venue.address(), &settings, |settings, context| {
-        FixVenueType.list_symbols(settings, context)
-    });
-    let broken = "venue-message: message x breaks the dictionary: Incorrect data format for value (tag 460)";
-    assert_eq!(listed.unwrap().unwrap_err().to_string(), broken);
+    let told = TestAdapter::refusal(&folder, dialect(&folder, more), &venue.address(), &[]);
+    let refused = "fields[1].value: FIX.4.4 does not allow x: Incorrect data format for value (tag 460)";
+    assert!(told.ends_with(refused), "{told}");
 }

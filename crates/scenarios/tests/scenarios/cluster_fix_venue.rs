@@ -58,7 +58,7 @@ fn the_member_that_takes_over_goes_on_with_the_session_of_a_fix_venue() {
     wait_for_session(&mut client, "SUBSCRIBED");
     cluster.lab.credit_opening_balances(&mut client);
     place(&mut client, &["one", "two"]);
-    buy(&mut client, "filled by the first");
+    buy(&mut client, "filled-by-a");
     let second = cluster.start_member("b");
     wait_for("the follower to have the orders", || (open_orders(&mut second.client()) == ["one", "two"]).then_some(()));
 
@@ -67,7 +67,7 @@ fn the_member_that_takes_over_goes_on_with_the_session_of_a_fix_venue() {
     let mut client = second.client();
     wait_for_session(&mut client, "SUBSCRIBED");
     place(&mut client, &["three"]);
-    buy(&mut client, "filled by the second");
+    buy(&mut client, "filled-by-b");
     send_signal(first.pid(), "CONT");
     assert_eq!(first.wait().code, Some(FENCED));
 
@@ -83,7 +83,7 @@ fn the_member_that_takes_over_goes_on_with_the_session_of_a_fix_venue() {
     let mut client = first.client();
     wait_for_session(&mut client, "SUBSCRIBED");
     place(&mut client, &["four"]);
-    buy(&mut client, "filled by the first again");
+    buy(&mut client, "filled-by-a-again");
 
     assert_eq!(open_orders(&mut client), ["four", "one", "three", "two"]);
     assert_eq!(cluster.orders_at_venue(), 7, "each order is there, once");
