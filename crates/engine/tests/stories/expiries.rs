@@ -112,7 +112,7 @@ fn an_end_that_the_venue_refuses_or_does_not_answer_is_asked_for_again() {
 }
 
 #[test]
-fn a_refused_end_is_asked_for_at_growing_pauses_and_not_where_the_venue_no_longer_knows_the_order() {
+fn a_refused_end_is_asked_for_at_growing_pauses() {
     check(
         "place 1 buy 100 AAPL @ 10 GTD-tomorrow
          venue accepts 1
@@ -130,17 +130,6 @@ fn a_refused_end_is_asked_for_at_growing_pauses_and_not_where_the_venue_no_longe
          venue finds 1:live
          wait 9
          clock
-         wait 10
-         clock
-         venue refuses-cancel 1
-         wait 1
-         clock
-         venue misses 1
-         wait 60
-         clock
-         wait 3600
-         clock
-         venue finds 1:live
          wait 10
          clock
          venue cancels 1
@@ -174,6 +163,44 @@ fn a_refused_end_is_asked_for_at_growing_pauses_and_not_where_the_venue_no_longe
             wait 9
             clock
             wait 10
+            clock
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue cancels 1
+                1 CANCELED
+            open
+                nothing
+        "#]],
+    );
+}
+
+#[test]
+fn the_end_of_an_order_that_the_venue_no_longer_knows_is_not_asked_for() {
+    check(
+        "place 1 buy 100 AAPL @ 10 GTD-tomorrow
+         venue accepts 1
+         wait 86400
+         clock
+         venue refuses-cancel 1
+         wait 1
+         clock
+         venue misses 1
+         wait 60
+         clock
+         wait 3600
+         clock
+         venue finds 1:live
+         wait 10
+         clock
+         venue cancels 1
+         open",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10 GTD-tomorrow
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            wait 86400
             clock
                 1 PENDING_CANCEL
                 to SIM-A: cancel 1

@@ -31,8 +31,7 @@ fn a_correction_of_an_execution_inside_an_inferred_fill_books_nothing_and_the_ve
          venue finds 1:live total:105@10.43/12:00:41
          wait 1
          clock
-         venue finds 1:live total:105@10.43/12:00:41
-         positions",
+         venue finds 1:live total:105@10.43/12:00:41",
         expect![[r#"
             place 1 buy 200 AAPL @ 10.5
                 1 OPEN
@@ -79,8 +78,6 @@ fn a_correction_of_an_execution_inside_an_inferred_fill_books_nothing_and_the_ve
             venue finds 1:live total:105@10.43/12:00:41
                 Warn break-found: B1: FILL at SIM-A: we have filled 100, the venue has filled 105, averagePrice 10.43
                 B1 FILL OPEN: ours filled 100, theirs filled 105, averagePrice 10.43
-            positions
-                position 1 of 100 cost 1044 realised 0
         "#]],
     );
 }

@@ -28,8 +28,7 @@ fn a_part_of_a_position_of_eight_decimals_is_closed_after_a_fill_was_inferred() 
          venue fills 2 0.01234567 @ 64600 x2
          place 3 sell 0.21111111 BTC @ 64600
          venue accepts 3
-         venue fills 3 0.21111111 @ 64600 x3
-         positions",
+         venue fills 3 0.21111111 @ 64600 x3",
         expect![[r#"
             place 1 buy 1 BTC @ 64500
                 1 OPEN
@@ -80,8 +79,6 @@ fn a_part_of_a_position_of_eight_decimals_is_closed_after_a_fill_was_inferred() 
                 position 12 of 0 cost 0 realised 100.4438238441
                 cash USD 100100.4438238441
                 3 EXECUTED filled 0.21111111
-            positions
-                position 12 of 0 cost 0 realised 100.4438238441
         "#]],
     );
 }
