@@ -4,7 +4,7 @@
 
 mod schema;
 
-use adapter_fix::{Dialect, read_dialect, shipped_dialect};
+use adapter_fix::{Dialect, read_dialect};
 use expect_test::expect;
 use fix::Weekdays;
 

@@ -33,6 +33,6 @@ fn a_dialect_whose_question_for_symbols_breaks_the_dictionary_is_refused_at_the_
     let (venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
     let more = "[securityList]\n[[fields]]\nmessages = ['x']\ntag = 460\nvalue = 'stocks'\n";
     let told = TestAdapter::refusal(&folder, dialect(&folder, more), &venue.address(), &[]);
-    let refused = "fields[1].value: FIX.4.4 does not allow x: Incorrect data format for value (tag 460)";
+    let refused = "fields[2].value: FIX.4.4 does not allow x: Incorrect data format for value (tag 460)";
     assert!(told.ends_with(refused), "{told}");
 }

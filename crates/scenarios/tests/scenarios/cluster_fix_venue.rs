@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use scenarios::http::HttpClient;
 use scenarios::server::{ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
+use serde_json::json;
 
-use crate::binance::{BITCOIN, LabPlatform, decimal, order_of, wait_for_session};
+use crate::binance::{BITCOIN, LabPlatform, decimal, wait_for_session};
 use crate::cluster::{FENCED, TestCluster, open_orders, place};
-use crate::test_platform::{TraderClient, with_id};
+use crate::test_platform::{TraderClient, limit, with_id};
 
 /// The lab by the shipped dialect with resends.
 fn at_generic_fix() -> LabPlatform {
@@ -38,7 +39,8 @@ fn at_generic_fix() -> LabPlatform {
 }
 
 fn buy(client: &mut HttpClient, id: &str) {
-    let order = with_id(order_of(BITCOIN, "BUY", "0.01"), id);
+    let mut order = with_id(limit(BITCOIN, "BUY", 1, "65000"), id);
+    order["quantity"] = json!("0.01");
     client.place(&order);
     client.wait_for_status(id, "EXECUTED");
 }
