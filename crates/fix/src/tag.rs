@@ -18,6 +18,8 @@ pub const SENDER_COMP_ID: Tag = 49;
 pub const SENDING_TIME: Tag = 52;
 pub const TARGET_COMP_ID: Tag = 56;
 pub const TEXT: Tag = 58;
+pub const SIGNATURE: Tag = 89;
+pub const SIGNATURE_LENGTH: Tag = 93;
 pub const RAW_DATA: Tag = 96;
 pub const POSS_RESEND: Tag = 97;
 pub const ENCRYPT_METHOD: Tag = 98;
@@ -68,7 +70,7 @@ const PER_TRANSMISSION: [Tag; 9] = [
 /// Data fields may contain any byte, the delimiter too; the field before has the length.
 const DATA: [(Tag, Tag); 16] = [
     (90, 91),
-    (93, 89),
+    (SIGNATURE_LENGTH, SIGNATURE),
     (95, 96),
     (212, 213),
     (348, 349),
@@ -95,7 +97,7 @@ pub(crate) fn is_per_transmission(tag: Tag) -> bool {
 }
 
 pub fn is_trailer(tag: Tag) -> bool {
-    matches!(tag, 89 | 93 | CHECK_SUM)
+    matches!(tag, SIGNATURE | SIGNATURE_LENGTH | CHECK_SUM)
 }
 
 /// The data field whose length is in the field of this number.
@@ -104,4 +106,9 @@ pub fn data_after(length: Tag) -> Option<Tag> {
         return None;
     }
     DATA.binary_search_by_key(&length, |(length, _)| *length).ok().map(|at| DATA[at].1)
+}
+
+/// The field that has the length of a data field, and stands before it.
+pub fn length_before(data: Tag) -> Option<Tag> {
+    DATA.iter().find(|(_, known)| *known == data).map(|(length, _)| *length)
 }

@@ -34,7 +34,7 @@ pub struct SignatureRules {
     pub encoding: SignatureText,
     /// The field that names the key.
     pub key_tag: Tag,
-    /// The field of the signature; RawData (96) comes with its length (95).
+    /// The field of the signature.
     pub tag: Tag,
     /// The secret is the Base64 of the key for HMAC.
     pub has_base64_secret: bool,
@@ -47,7 +47,7 @@ impl LogonRules {
         match &self.credentials {
             LogonCredentials::Signature(rules) => {
                 let passphrase = rules.has_passphrase().then_some(tag::PASSWORD);
-                added.chain([rules.key_tag, rules.tag]).chain(passphrase).collect()
+                added.chain([rules.key_tag, rules.tag]).chain(rules.length_tag()).chain(passphrase).collect()
             }
             LogonCredentials::None | LogonCredentials::Password | LogonCredentials::NonceHash => added.collect(),
         }
@@ -63,6 +63,11 @@ impl LogonRules {
 }
 
 impl SignatureRules {
+    /// Of a data field, such as Signature (89) or RawData (96), the field of its length.
+    pub fn length_tag(&self) -> Option<Tag> {
+        tag::length_before(self.tag)
+    }
+
     /// Password (554) is the passphrase of the key, and signed.
     pub fn has_passphrase(&self) -> bool {
         self.fields.contains(&tag::PASSWORD)

@@ -100,8 +100,8 @@ fn write_signed(rules: &SignatureRules, passphrase: Option<&str>, signature: &st
     if let Some(passphrase) = passphrase {
         logon.field(tag::PASSWORD, passphrase);
     }
-    if rules.tag == tag::RAW_DATA {
-        logon.display(RAW_DATA_LENGTH, signature.len());
+    if let Some(length) = rules.length_tag() {
+        logon.display(length, signature.len());
     }
     logon.field(rules.tag, signature);
 }

@@ -40,7 +40,7 @@ fn log_on(key: &str, tag: u32) -> (Fields, Vec<String>) {
 fn a_signature_is_masked_in_every_field_that_a_dialect_puts_it_in() {
     for (key, tag, body) in [
         ("raw", 96, "95=44|96=***|98=0|108=30|553=raw"),
-        ("trailer", 89, "98=0|108=30|553=trailer|89=***"),
+        ("trailer", 89, "98=0|108=30|553=trailer|93=44|89=***"),
         ("own", 9406, "98=0|108=30|553=own|9406=***"),
     ] {
         let (logon, logged) = log_on(key, tag);

@@ -26,10 +26,19 @@ struct Piece {
     end: usize,
 }
 
+impl Piece {
+    /// A repeated tag keeps the order in which it was given.
+    fn wire_order(&self) -> (Section, Tag, usize) {
+        (self.section, self.tag, self.start)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
     Header,
     Body,
+    /// Its tag is higher than that of the signature, which stands behind it.
+    SignatureLength,
     Trailer,
 }
 
@@ -37,6 +46,7 @@ impl Section {
     fn of(tag: Tag) -> Self {
         match tag {
             _ if tag::is_header(tag) => Self::Header,
+            tag::SIGNATURE_LENGTH => Self::SignatureLength,
             _ if tag::is_trailer(tag) => Self::Trailer,
             _ => Self::Body,
         }
@@ -125,7 +135,7 @@ impl OutgoingMessage {
     /// Tags and values in wire order, without the session's header and trailer; a group is one entry with its count.
     pub fn fields_in_order(&self) -> Vec<(Tag, &[u8])> {
         let mut pieces = self.pieces.clone();
-        pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
+        pieces.sort_unstable_by_key(Piece::wire_order);
         let value = |piece: &Piece| {
             let field = &self.text[piece.start..piece.end];
             let start = field.iter().position(|byte| *byte == b'=').map_or(0, |at| at + 1);
@@ -194,8 +204,7 @@ impl FixEncoder {
         if let Some(original) = head.original_time {
             frame.field(tag::POSS_DUP_FLAG, b"Y").field(tag::ORIG_SENDING_TIME, original);
         }
-        // A repeated tag keeps the order in which it was given.
-        frame.pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
+        frame.pieces.sort_unstable_by_key(Piece::wire_order);
     }
 }
 
@@ -269,6 +278,17 @@ mod tests {
             encoded(&order, None),
             "8=FIX.4.4|9=117|35=D|34=12|49=ISLD|52=20260105-12:00:00.007|56=TW44|97=Y|115=JCD|11=id|38=002000.00|55=INTC|\
              78=2|79=b|80=1|79=a|80=2|10=106|"
+        );
+    }
+
+    #[test]
+    fn the_length_of_a_signature_stands_before_it() {
+        let mut logon = OutgoingMessage::new("A");
+        logon.field(98, "0").field(89, "a\x01b").field(93, "3");
+        assert_eq!(logon.fields_in_order().iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), [98, 93, 89]);
+        assert_eq!(
+            encoded(&logon, None),
+            "8=FIX.4.4|9=69|35=A|34=12|49=ISLD|52=20260105-12:00:00.007|56=TW44|98=0|93=3|89=a|b|10=118|"
         );
     }
 
