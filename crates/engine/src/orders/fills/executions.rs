@@ -67,6 +67,8 @@ pub(crate) struct ExecutionStore {
     earlier: EarlierExecutions,
     /// Index, derived from the booked executions.
     index: LookupMap<u128, usize>,
+    /// Places of the executions of an order, in the order of booking; derived too.
+    by_order: LookupMap<OrderId, Vec<usize>>,
     /// Whether any of the booked ones was inferred; derived.
     has_inferred: bool,
 }
@@ -187,8 +189,12 @@ impl ExecutionStore {
         earlier: EarlierExecutions,
     ) -> Self {
         let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        let mut by_order: LookupMap<OrderId, Vec<usize>> = LookupMap::default();
+        for (place, (_, execution)) in booked.iter().enumerate() {
+            by_order.or_default(execution.order).push(place);
+        }
         let has_inferred = booked.iter().any(|(_, execution)| execution.inferred.is_some());
-        Self { booked, retired, earlier, index, has_inferred }
+        Self { booked, retired, earlier, index, by_order, has_inferred }
     }
 
     pub(crate) fn has_inferred(&self) -> bool {
@@ -227,7 +233,7 @@ impl ExecutionStore {
 
     /// In the order of booking.
     pub(crate) fn of_order(&self, order: OrderId) -> impl Iterator<Item = &BookedExecution> {
-        self.booked.iter().map(|(_, execution)| execution).filter(move |execution| execution.order == order)
+        self.by_order.get(&order).map_or(&[][..], Vec::as_slice).iter().map(|place| self.at(*place))
     }
 
     /// In place of a busted one with the same id, which it corrects.
@@ -245,6 +251,7 @@ impl ExecutionStore {
             Some(_) => id.leg_key(),
         };
         self.index.insert(key, self.booked.len());
+        self.by_order.or_default(execution.order).push(self.booked.len());
         self.booked.push((key, execution));
     }
 
@@ -386,6 +393,28 @@ mod tests {
             is_known
         };
         assert_eq!([known(1, 5), known(1, 6), known(2, 5)], [true, false, false]);
+    }
+
+    /// Those of the other orders of a day are not looked through: no more can come than the order has.
+    #[test]
+    fn the_executions_of_an_order_are_found_in_the_order_of_booking_without_those_of_others() {
+        let mut store = ExecutionStore::default();
+        for number in 0..1_000 {
+            check(2 + number, None, |id| store.insert(id, execution(2 + number, None)));
+        }
+        for leg in ["V2", "V1"] {
+            check(1, Some(leg), |id| store.insert(id, execution(1, Some(leg))));
+        }
+        let expected = [execution(1, Some("V2")), execution(1, Some("V1"))];
+        let check_found = |store: &ExecutionStore| {
+            assert_eq!(store.of_order(OrderId(1)).cloned().collect::<Vec<_>>(), expected);
+            assert_eq!(store.of_order(OrderId(1)).size_hint().1, Some(2));
+            assert_eq!(store.of_order(OrderId(9_999)).size_hint().1, Some(0));
+        };
+        check_found(&store);
+        store.retire(&(2..500).map(OrderId).collect());
+        check_found(&store);
+        check_found(&minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap());
     }
 
     #[test]

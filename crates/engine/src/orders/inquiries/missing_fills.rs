@@ -169,7 +169,6 @@ impl Trading {
         if order.legs.is_some() {
             return None;
         }
-        // They are searched for among all that are booked.
         let executions: Vec<_> = self.orders.executions.of_order(order.id).collect();
         if executions.iter().any(|execution| execution.busted && execution.inferred.is_none()) {
             return None;
