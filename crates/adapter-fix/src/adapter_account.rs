@@ -163,7 +163,7 @@ impl FixAdapter {
         match self.fills.on_message(&mut self.translator, message) {
             FillListStep::NotOfList => return false,
             FillListStep::Waiting => {}
-            FillListStep::Done(report) => sink.on_report(None, *report),
+            FillListStep::Done(reports) => reports.into_iter().for_each(|report| sink.on_report(None, report)),
         }
         true
     }

@@ -11,6 +11,9 @@ use crate::requests::QuestionId;
 
 /// Executions of one page, where the venue can be told; the next page begins behind them.
 pub(crate) const FILLS_PER_PAGE: usize = 1_000;
+/// Executions of a page behind one that ended at the instant at which it began: the next one of as many would be the same. A Rialto tells no
+/// more at once.
+pub(crate) const FILLS_PER_PAGE_MAX: usize = 10_000;
 /// Executions of one instant that a cursor names; others of that instant are listed again, and booked once.
 pub(crate) const CURSOR_IDS_MAX: usize = 64;
 /// Without a cursor the list begins so far back: the engine knows the orders of so long.
@@ -18,10 +21,15 @@ const FIRST_LIST_SECONDS: i64 = 23 * 3_600;
 /// A venue may refuse a list for what there is since then: the next first one begins half as far back, and never less than so far.
 const FIRST_LIST_SECONDS_MIN: i64 = 300;
 
+/// What of a cursor says that its instant has more than a page.
+const CROWDED: char = '+';
+
 /// Where a list ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FillCursor {
     at: Timestamp,
+    /// More happened at that instant than fits on a page, so the next page is the largest.
+    is_crowded: bool,
     /// What happened at that instant and was listed.
     exec_ids: Vec<Text>,
 }
@@ -30,13 +38,20 @@ impl FillCursor {
     /// `None` where it is none of ours.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
-        let at = Timestamp(words.next()?.parse().ok()?);
-        Some(Self { at, exec_ids: words.map(Text::from).collect() })
+        let instant = words.next()?;
+        let nanos = instant.strip_suffix(CROWDED).unwrap_or(instant);
+        let (at, is_crowded) = (Timestamp(nanos.parse().ok()?), nanos != instant);
+        Some(Self { at, is_crowded, exec_ids: words.map(Text::from).collect() })
+    }
+
+    fn at(at: Timestamp) -> Self {
+        Self { at, is_crowded: false, exec_ids: Vec::new() }
     }
 
     fn text(&self) -> Text {
         let words = self.exec_ids.iter().map(|id| format!(" {id}"));
-        format!("{}{}", self.at.0, words.collect::<String>()).into()
+        let crowded = if self.is_crowded { CROWDED.to_string() } else { String::new() };
+        format!("{}{crowded}{}", self.at.0, words.collect::<String>()).into()
     }
 
     fn has(&self, fill: &VenueFill) -> bool {
@@ -46,7 +61,7 @@ impl FillCursor {
     /// An id with a blank cannot be part of it.
     fn note(&mut self, at: Timestamp, exec_id: Text) {
         if at > self.at {
-            *self = Self { at, exec_ids: Vec::new() };
+            *self = Self::at(at);
         }
         if at == self.at && self.exec_ids.len() < CURSOR_IDS_MAX && !exec_id.contains(' ') {
             self.exec_ids.push(exec_id);
@@ -78,6 +93,10 @@ struct AskedFills {
     reports: usize,
     /// A report in it could not be read.
     is_spoilt: bool,
+    /// As many reports as were asked for may have others behind them; absent where the venue tells all.
+    page: Option<usize>,
+    /// Digits of a second in the question: what happened within the last one happened at one instant.
+    time_digits: u8,
 }
 
 /// What a message means for the list.
@@ -87,7 +106,7 @@ pub(crate) enum FillListStep {
     NotOfList,
     /// More has to come.
     Waiting,
-    Done(Box<ReportKind>),
+    Done(Vec<ReportKind>),
 }
 
 impl FillList {
@@ -97,7 +116,7 @@ impl FillList {
             Some(cursor) => cursor.at.plus_millis(-i64::from(read_lag_millis)),
             None => at.plus_seconds(-self.first_seconds),
         };
-        CaptureScope::Oldest(from, FILLS_PER_PAGE)
+        CaptureScope::Oldest(from, page_size(cursor))
     }
 
     pub(crate) fn begin(
@@ -111,7 +130,10 @@ impl FillList {
             translator.captures.forget(older.id);
         }
         translator.on_executions_asked(id, None);
-        self.asked = Some(AskedFills { id, as_of, cursor, next: None, reports: 0, is_spoilt: false });
+        let page = translator.dialect().recovery.fills_limit_tag.map(|_| page_size(cursor.as_ref()));
+        let time_digits = translator.dialect().session.time_digits;
+        self.asked =
+            Some(AskedFills { id, as_of, cursor, next: None, reports: 0, is_spoilt: false, page, time_digits });
     }
 
     /// Questions of an earlier connection get no answers.
@@ -128,7 +150,7 @@ impl FillList {
                 }
                 match translator.on_capture(message) {
                     CaptureStep::Waiting => FillListStep::Waiting,
-                    CaptureStep::Done { fills, .. } => self.end(translator, fills, message),
+                    CaptureStep::Done { fills, .. } => self.end(fills, message),
                 }
             }
             b"3" | b"j" if message.text(372) == Some("AD") && !translator.names_request(message) => {
@@ -151,28 +173,18 @@ impl FillList {
         if let Some(asked) = &self.asked {
             translator.captures.forget(asked.id);
         }
-        self.end(translator, None, message)
+        self.end(None, message)
     }
 
-    fn end(
-        &mut self,
-        translator: &FixTranslator,
-        fills: Option<Vec<VenueFill>>,
-        message: &FixMessage<'_>,
-    ) -> FillListStep {
+    fn end(&mut self, fills: Option<Vec<VenueFill>>, message: &FixMessage<'_>) -> FillListStep {
         let Some(asked) = self.asked.take() else { return FillListStep::NotOfList };
-        let is_in_parts = translator.dialect().recovery.fills_limit_tag.is_some();
         if fills.is_none() && message.msg_type() == b"AQ" && asked.cursor.is_none() {
             self.shorten_first();
         }
-        let report = match fills.filter(|_| !asked.is_spoilt) {
-            Some(fills) => ReportKind::Fills(asked.into_page(fills, is_in_parts)),
-            None => {
-                let reason = message.text(58).unwrap_or("the executions of the venue cannot be read");
-                ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason: reason.into() }
-            }
-        };
-        FillListStep::Done(report.into())
+        FillListStep::Done(match fills.filter(|_| !asked.is_spoilt) {
+            Some(fills) => asked.into_reports(fills),
+            None => vec![failed(message.text(58).unwrap_or("the executions of the venue cannot be read"))],
+        })
     }
 
     /// Asked again in the same way, it would be refused for ever, and no list would ever begin.
@@ -191,6 +203,14 @@ fn refused_question(message: &FixMessage<'_>) -> Option<Option<QuestionId>> {
     message.text(379).map(|id| QuestionId::read(CAPTURE_PREFIX, id))
 }
 
+fn page_size(cursor: Option<&FillCursor>) -> usize {
+    if cursor.is_some_and(|cursor| cursor.is_crowded) { FILLS_PER_PAGE_MAX } else { FILLS_PER_PAGE }
+}
+
+fn failed(reason: &str) -> ReportKind {
+    ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason: reason.into() }
+}
+
 impl AskedFills {
     fn is_answered_by(&self, message: &FixMessage<'_>) -> bool {
         message.text(568).and_then(|text| QuestionId::read(CAPTURE_PREFIX, text)) == Some(self.id)
@@ -201,24 +221,49 @@ impl AskedFills {
         self.reports += 1;
         let at = message.time(60).map(|time| Timestamp(time.nanos()));
         match at.zip(translator.captured_exec_id(message)) {
-            Some((at, exec_id)) => self.next.get_or_insert(FillCursor { at, exec_ids: Vec::new() }).note(at, exec_id),
+            Some((at, exec_id)) => self.next.get_or_insert(FillCursor::at(at)).note(at, exec_id),
             None => self.is_spoilt = true,
         }
     }
 
-    /// Executions that the last list ended with are not told again. A page that is full may have others behind it.
-    fn into_page(self, mut fills: Vec<VenueFill>, is_in_parts: bool) -> FillsPage {
+    /// What was listed is booked also where the list cannot go on.
+    fn into_reports(mut self, fills: Vec<VenueFill>) -> Vec<ReportKind> {
+        let (is_full, stands_still) = (self.is_full(), self.stands_still());
+        let was_crowded = self.cursor.as_ref().is_some_and(|cursor| cursor.is_crowded);
+        let told = self.next.as_ref().map(|next| next.at).filter(|_| is_full && stands_still && was_crowded);
+        let mut next = self.next.take().filter(|next| self.cursor.as_ref().is_none_or(|cursor| next.at >= cursor.at));
+        next = next.or_else(|| self.cursor.clone());
+        if let Some(next) = &mut next {
+            next.is_crowded = stands_still && (is_full || was_crowded);
+        }
+        let page = ReportKind::Fills(self.into_page(fills, next.as_ref(), !is_full));
+        std::iter::once(page).chain(told.map(|at| failed(&too_many_at(at)))).collect()
+    }
+
+    /// A page that is full may have others behind it.
+    fn is_full(&self) -> bool {
+        self.page.is_some_and(|page| self.reports >= page)
+    }
+
+    /// Whether the next question begins where this one did.
+    fn stands_still(&self) -> bool {
+        let step = 10_i64.pow(9_u32.saturating_sub(self.time_digits.into()));
+        let asked = |at: Timestamp| at.0.div_euclid(step);
+        let at = self.cursor.as_ref().map(|cursor| cursor.at);
+        at.is_some_and(|at| self.next.as_ref().is_none_or(|next| asked(next.at) <= asked(at)))
+    }
+
+    /// Executions that the last list ended with are not told again.
+    fn into_page(self, mut fills: Vec<VenueFill>, next: Option<&FillCursor>, last: bool) -> FillsPage {
         fills.retain(|fill| !self.cursor.as_ref().is_some_and(|cursor| cursor.has(fill)));
         let from = self.cursor.as_ref().map(FillCursor::text);
-        let is_ahead = |next: &FillCursor| self.cursor.as_ref().is_none_or(|cursor| next.at >= cursor.at);
-        let next_cursor = self.next.filter(is_ahead).as_ref().map(FillCursor::text);
-        FillsPage {
-            security: None,
-            next_cursor: next_cursor.or_else(|| from.clone()),
-            from,
-            fills,
-            last: !is_in_parts || self.reports < FILLS_PER_PAGE,
-            as_of: self.as_of,
-        }
+        FillsPage { security: None, next_cursor: next.map(FillCursor::text), from, fills, last, as_of: self.as_of }
     }
+}
+
+fn too_many_at(at: Timestamp) -> String {
+    format!(
+        "{FILLS_PER_PAGE_MAX} executions or more happened at {at}, and the venue is not asked for more at once: the list stands still \
+         there; reports and inquiries do not, compare with the venue's statement"
+    )
 }

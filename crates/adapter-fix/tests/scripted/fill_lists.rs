@@ -89,6 +89,66 @@ fn a_full_page_has_others_behind_it() {
     assert!(page.ends_with(" E64"), "a cursor names no more than so many: {page}");
 }
 
+/// So many at noon, from a number on, answer the question.
+fn send_page(venue: &mut ScriptedVenue, question: &Fields, numbers: std::ops::RangeInclusive<usize>) {
+    ack(venue, question, numbers.clone().count());
+    let newest = *numbers.end();
+    for number in numbers {
+        execution(venue, question, (&format!("E{number}"), NOON), if number == newest { "Y" } else { "N" });
+    }
+}
+
+/// The ids of the fills of a page, and what follows them.
+fn page(reports: &[String]) -> (Vec<String>, String) {
+    let (fills, next) = reports[0].split_once("; ").unwrap();
+    let ids = fills.split(['(', ')']).skip(1).step_by(2).map(str::to_owned).collect();
+    (ids, next.split(' ').take(3).collect::<Vec<_>>().join(" "))
+}
+
+fn ids(numbers: std::ops::RangeInclusive<usize>) -> Vec<String> {
+    numbers.map(|number| format!("E{number}")).collect()
+}
+
+/// The venue lists by time alone, so the next page of as many would be the same.
+#[test]
+fn where_more_than_a_page_happened_at_one_instant_the_next_page_is_larger() {
+    let (mut venue, _folder, mut desk) = connected();
+    let first = asked(&mut desk, &mut venue, None);
+    send_page(&mut venue, &first, 1..=1_000);
+    assert_eq!(page(&desk.reports(1)), (ids(1..=1_000), "more, next 1794830400000000000".to_owned()));
+
+    // A full page that ends where it began. What the cursor names is not told again.
+    let same = asked(&mut desk, &mut venue, Some("1794830400000000000 E1 E2"));
+    assert_eq!([&same[&60], &same[&7007]], [NOON, "1000"]);
+    send_page(&mut venue, &same, 1..=1_000);
+    assert_eq!(page(&desk.reports(1)), (ids(3..=1_000), "more, next 1794830400000000000+".to_owned()));
+
+    let larger = asked(&mut desk, &mut venue, Some("1794830400000000000+ E1 E2"));
+    assert_eq!([&larger[&60], &larger[&7007]], [NOON, "10000"]);
+    send_page(&mut venue, &larger, 1..=1_500);
+    assert_eq!(page(&desk.reports(1)), (ids(3..=1_500), "last, next 1794830400000000000+".to_owned()));
+
+    // Behind that instant a page is as large as before.
+    let later = asked(&mut desk, &mut venue, Some("1794830400000000000+ E1 E2"));
+    assert_eq!([&later[&60], &later[&7007]], [NOON, "10000"]);
+    ack(&mut venue, &later, 2);
+    execution(&mut venue, &later, ("E1", NOON), "N");
+    execution(&mut venue, &later, ("E9", LATER), "Y");
+    assert_eq!(page(&desk.reports(1)), (ids(9..=9), "last, next 1794830401500000000".to_owned()));
+}
+
+#[test]
+fn more_than_the_largest_page_at_one_instant_is_told() {
+    let (mut venue, _folder, mut desk) = connected();
+    let question = asked(&mut desk, &mut venue, Some("1794830400000000000+ E1 E2"));
+    send_page(&mut venue, &question, 1..=10_000);
+    let reason = "10000 executions or more happened at 2026-11-16T12:00:00Z, and the venue is not asked for more at once: the list \
+                  stands still there; reports and inquiries do not, compare with the venue's statement";
+    let reports = desk.reports(2);
+    assert_eq!(page(&reports), (ids(3..=10_000), "more, next 1794830400000000000+".to_owned()));
+    assert_eq!(reports[1..], [format!("no list of Fills(None): {reason}")]);
+}
+
 /// The half of a list that came counts for nothing, and what was executed is listed once.
 #[test]
 fn a_line_that_breaks_in_the_middle_of_a_list_loses_and_doubles_nothing() {
