@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::binary;
+use crate::proxy::CuttableProxy;
 use crate::server::{ServerLauncher, send_signal};
 
 /// A running lab. Dropping it kills it.
@@ -104,18 +105,55 @@ impl Drop for LabProcess {
     }
 }
 
+/// Where a server reaches the lab as Binance spot.
+pub struct VenueAddresses {
+    /// For orders.
+    pub api: SocketAddr,
+    /// For what is asked for over REST.
+    pub rest: SocketAddr,
+    /// For prices.
+    pub streams: SocketAddr,
+}
+
+impl VenueAddresses {
+    /// # Panics
+    /// Where a face is off.
+    pub fn of(lab: &LabProcess) -> Self {
+        Self { api: lab.host("binanceWsApi"), rest: lab.host("binanceRest"), streams: lab.host("binanceStreams") }
+    }
+}
+
+/// Lines to these addresses, each of which can be cut.
+pub struct VenueLines {
+    pub api: CuttableProxy,
+    pub rest: CuttableProxy,
+    pub streams: CuttableProxy,
+}
+
+impl VenueLines {
+    pub fn to(venue: &VenueAddresses) -> Self {
+        let [api, rest, streams] = [venue.api, venue.rest, venue.streams].map(CuttableProxy::to);
+        Self { api, rest, streams }
+    }
+
+    /// By which a server goes over them.
+    pub fn addresses(&self) -> VenueAddresses {
+        VenueAddresses { api: self.api.address(), rest: self.rest.address(), streams: self.streams.address() }
+    }
+}
+
 /// A server whose one venue is the lab, as Binance spot. In `folder` are its key, its reference data and the lab's own folder.
-pub fn launcher_at_binance(folder: &Path, lab: &LabProcess, ws_api: SocketAddr) -> ServerLauncher {
+pub fn launcher_at_binance(folder: &Path, venue: &VenueAddresses) -> ServerLauncher {
     let file = |name: &str| folder.join(name).display().to_string();
-    let venue = [
+    let settings = [
         ("type", "binance-spot".to_owned()),
         ("environment", "testnet".to_owned()),
         ("account", "Lab".to_owned()),
         ("credentials", file("key.toml")),
         ("trustedCertificates", file("lab/tls/cert.pem")),
-        ("rest", format!("http://{}", lab.address("binanceRest"))),
-        ("wsApi", format!("ws://{ws_api}/ws-api/v3")),
-        ("streams", format!("ws://{}", lab.address("binanceStreams"))),
+        ("rest", format!("http://{}", venue.rest)),
+        ("wsApi", format!("ws://{}/ws-api/v3", venue.api)),
+        ("streams", format!("ws://{}", venue.streams)),
     ];
     let launch = ServerLauncher::in_folder(&folder.join("data"))
         .set("reference.path", file("reference"))
@@ -123,7 +161,7 @@ pub fn launcher_at_binance(folder: &Path, lab: &LabProcess, ws_api: SocketAddr) 
         .set("portfolio.baseCurrency", "USDT")
         .set("demo.openingCash", "")
         .set("auth.anonymousRole", "admin");
-    venue.into_iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.LAB.{key}"), value))
+    settings.into_iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.LAB.{key}"), value))
 }
 
 /// The Ed25519 key of an account of the lab, in a file for its owner alone.

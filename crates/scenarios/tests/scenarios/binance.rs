@@ -6,8 +6,7 @@ use std::net::SocketAddr;
 
 use domain::Decimal;
 use scenarios::http::HttpClient;
-use scenarios::lab::{LabProcess, launcher_at_binance, write_credentials, write_reference};
-use scenarios::proxy::CuttableProxy;
+use scenarios::lab::{LabProcess, VenueAddresses, VenueLines, launcher_at_binance, write_credentials, write_reference};
 use scenarios::server::{RunningServer, ServerLauncher};
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
@@ -23,11 +22,11 @@ pub(crate) const TEN_CHARACTERS: u64 = 5;
 const BASES: [(u64, &str); 5] =
     [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH"), (TEN_CHARACTERS, "1000CHEEMS")];
 
-/// A lab, a line to it that can be cut, and how its server is started.
+/// A lab, lines to it that can be cut, and how its server is started.
 pub(crate) struct LabPlatform {
     pub(crate) lab: LabProcess,
     account: &'static str,
-    pub(crate) api: CuttableProxy,
+    pub(crate) lines: VenueLines,
     pub(crate) launch: ServerLauncher,
     pub(crate) folder: TempDir,
 }
@@ -48,9 +47,9 @@ impl LabPlatform {
         let listed = fs::read_to_string(reference.join("securities.csv")).unwrap();
         fs::write(reference.join("securities.csv"), listed + securities).unwrap();
         write_credentials(&folder.path().join("key.toml"), &lab, account);
-        let api = CuttableProxy::to(lab.host("binanceWsApi"));
-        let launch = launcher_at_binance(folder.path(), &lab, api.address());
-        Self { lab, account, api, launch, folder }
+        let lines = VenueLines::to(&VenueAddresses::of(&lab));
+        let launch = launcher_at_binance(folder.path(), &lines.addresses());
+        Self { lab, account, lines, launch, folder }
     }
 
     /// The venue is asked for its lists every second.
@@ -211,13 +210,13 @@ fn fees_in_bnb_a_cut_line_and_a_kill_with_an_order_in_flight_leave_equal_books()
     client.place(&resting("rests"));
     client.wait_for_status("rests", "SUBMITTED");
     // Without its WebSocket API the venue is reached over REST: what rests can be cancelled, nothing new is opened.
-    platform.api.cut();
+    platform.lines.api.cut();
     wait_for_open(&mut client, "REDUCE");
     let refused = client.submit(&resting("opens"));
     assert!(refused.status == 503 && refused.body.contains("line-down"), "{refused:?}");
     assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
     client.wait_for_status("rests", "CANCELED");
-    platform.api.restore();
+    platform.lines.api.restore();
     wait_for_open(&mut client, "ORDERS");
     assert_eq!(client.get_json("/rest/adapter")[0]["state"], "SUBSCRIBED", "the session went on");
 

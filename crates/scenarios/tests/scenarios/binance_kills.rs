@@ -110,9 +110,9 @@ impl KillRun {
             }
             Ending::Lab => self.platform.restart_lab(),
             Ending::Line => {
-                self.platform.api.cut();
+                self.platform.lines.api.cut();
                 wait_for_open(&mut self.client(), "REDUCE");
-                self.platform.api.restore();
+                self.platform.lines.api.restore();
             }
         }
         wait_for_open(&mut self.client(), "ORDERS");

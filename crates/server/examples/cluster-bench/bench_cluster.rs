@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use domain::Decimal;
 use scenarios::http::HttpClient;
-use scenarios::lab::{LabProcess, launcher_at_binance, write_credentials, write_reference};
+use scenarios::lab::{LabProcess, VenueAddresses, launcher_at_binance, write_credentials, write_reference};
 use scenarios::nats::NatsServers;
 use scenarios::ports::reserve_ports;
 use scenarios::server::{RunningServer, ServerLauncher};
@@ -160,7 +160,7 @@ fn amount(value: &Value) -> Outcome<Decimal> {
 }
 
 fn launcher(folder: &Path, lab: &LabProcess) -> ServerLauncher {
-    let launch = launcher_at_binance(folder, lab, lab.host("binanceWsApi"));
+    let launch = launcher_at_binance(folder, &VenueAddresses::of(lab));
     let launch = launch.set("risk.ordersPerSecond", 1_000_000).set("risk.rejectBreaker", "");
     launch.set("http.requestsPerSecond", 1_000_000)
 }

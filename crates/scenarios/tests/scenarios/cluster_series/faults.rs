@@ -14,6 +14,8 @@ use crate::kill::flow::Random;
 
 /// Milliseconds of a pause or a partition, at the least.
 const SHORTEST: u64 = 1_000;
+/// Of so many partitions one is of lines of two kinds.
+const PARTITIONS_FOR_TWO_KINDS: u64 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -23,6 +25,8 @@ pub(crate) enum Fault {
     },
     Partition {
         lines: Lines,
+        /// Of another kind, at the same time.
+        others: Option<Lines>,
         how: Breakage,
         millis: u64,
     },
@@ -48,8 +52,13 @@ pub(crate) enum Lines {
     BetweenServers(usize),
     /// The venue, by the line for orders.
     ToVenue,
+    /// The venue, by the line for questions and that for prices.
+    ToVenueQuestions,
+    ToVenuePrices,
     /// The leader, from clients over REST.
     OfClients,
+    /// The leader, from the client over FIX.
+    OfFixClient,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,16 +107,32 @@ fn one_of_three(random: &mut Random) -> usize {
 fn partition(random: &mut Random, millis: u64) -> Fault {
     let server = one_of_three(random);
     let how = [Breakage::Held, Breakage::AnswersHeld, Breakage::Cut][one_of_three(random)];
-    let lines = match random.between((0, 6)) {
+    let Some(lines) = lines(random, server) else { return Fault::PauseServer { server, millis } };
+    let is_of_two = random.between((1, PARTITIONS_FOR_TWO_KINDS)) == 1;
+    let others = is_of_two.then(|| lines_beside(random, server)).filter(|others| *others != lines);
+    Fault::Partition { lines, others, how, millis }
+}
+
+/// None where a NATS server is to stand still.
+fn lines(random: &mut Random, server: usize) -> Option<Lines> {
+    Some(match random.between((0, 9)) {
         0 => Lines::OfLeader,
         1 => Lines::OfFollower,
         2 => Lines::ToServer(server),
         3 => Lines::BetweenServers(server),
         4 => Lines::ToVenue,
-        5 => Lines::OfClients,
-        _ => return Fault::PauseServer { server, millis },
-    };
-    Fault::Partition { lines, how, millis }
+        5 => Lines::ToVenueQuestions,
+        6 => Lines::ToVenuePrices,
+        7 => Lines::OfClients,
+        8 => Lines::OfFixClient,
+        _ => return None,
+    })
+}
+
+/// What can be away beside anything else: a majority of the log is left.
+fn lines_beside(random: &mut Random, server: usize) -> Lines {
+    let all = [Lines::ToServer(server), Lines::ToVenue, Lines::ToVenuePrices, Lines::OfClients, Lines::OfFixClient];
+    all[usize::try_from(random.between((0, 4))).expect("it is small")]
 }
 
 impl Fault {
@@ -118,8 +143,9 @@ impl Fault {
                 series.members.remove(leader).expect("it runs").kill();
             }
             Self::Pause { millis } => while_stopped(series.members[leader].pid(), millis),
-            Self::Partition { lines, how, millis } => {
-                let broken = lines.of(series, leader);
+            Self::Partition { lines, others, how, millis } => {
+                let broken: Vec<_> =
+                    [Some(lines), others].into_iter().flatten().flat_map(|lines| lines.of(series, leader)).collect();
                 broken.iter().for_each(|line| how.begin(line));
                 thread::sleep(Duration::from_millis(millis));
                 broken.iter().for_each(|line| line.restore());
@@ -148,8 +174,11 @@ impl Lines {
             }
             Self::ToServer(server) => cluster.lines.values().map(|lines| &lines[server]).collect(),
             Self::BetweenServers(server) => cluster.nats.lines_of(server).collect(),
-            Self::ToVenue => vec![&cluster.lab.api],
+            Self::ToVenue => vec![&cluster.lab.lines.api],
+            Self::ToVenueQuestions => vec![&cluster.lab.lines.rest],
+            Self::ToVenuePrices => vec![&cluster.lab.lines.streams],
             Self::OfClients => vec![&series.client_lines[leader]],
+            Self::OfFixClient => vec![&series.fix_lines[leader]],
         }
     }
 }

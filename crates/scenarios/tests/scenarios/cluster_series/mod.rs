@@ -14,7 +14,7 @@ mod rest_load;
 mod upgrade;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -57,6 +57,8 @@ pub(crate) struct Series {
     /// By which clients over REST reach each member.
     pub(crate) client_lines: BTreeMap<&'static str, CuttableProxy>,
     fix_ports: Vec<u16>,
+    /// By which the client over FIX does.
+    pub(crate) fix_lines: BTreeMap<&'static str, CuttableProxy>,
     pub(crate) random: Random,
     epochs: EpochLog,
     /// How often another member led.
@@ -74,9 +76,12 @@ impl Series {
         let lab = LabPlatform::with("BETA", &LAB, "");
         let cluster = TestCluster::with_servers(&MEMBERS, 1, lab, NatsServers::start_with_lines).with_lines();
         let epochs = EpochLog::new(&cluster.nats);
-        let (members, random, fix_ports) = (BTreeMap::new(), Random::new(seed), reserve_ports(3));
+        let (members, random, fix_ports) = (BTreeMap::new(), Random::new(seed), reserve_ports(MEMBERS.len()));
+        let fix_line = |port: &u16| CuttableProxy::to((Ipv4Addr::LOCALHOST, *port).into());
+        let fix_lines = MEMBERS.into_iter().zip(fix_ports.iter().map(fix_line)).collect();
         let client_lines = MEMBERS.map(|member| (member, CuttableProxy::to(address_of(&cluster, member)))).into();
-        let mut series = Self { cluster, members, client_lines, fix_ports, random, epochs, takeovers: 0, program };
+        let mut series =
+            Self { cluster, members, client_lines, fix_ports, fix_lines, random, epochs, takeovers: 0, program };
         MEMBERS.iter().for_each(|member| series.start(member));
         let leader = series.wait_for_leader();
         let mut client = series.client(leader);
@@ -106,6 +111,11 @@ impl Series {
     /// Addresses of the members, with where clients over REST reach them.
     fn lines_of_clients(&self) -> Vec<(SocketAddr, SocketAddr)> {
         self.client_lines.iter().map(|(member, line)| (address_of(&self.cluster, member), line.address())).collect()
+    }
+
+    /// Ports at which the client over FIX reaches the members.
+    fn ports_of_fix_client(&self) -> Vec<u16> {
+        MEMBERS.iter().map(|member| self.fix_lines[member].address().port()).collect()
     }
 
     /// The member that leads with its lease, of the newest epoch; none while there is none.
@@ -225,7 +235,7 @@ fn a_cluster_whose_leaders_are_killed_paused_and_cut_off_loses_nothing_and_doubl
     );
     let mut series = Series::begin(seed);
     let rest = RestLoad::begin(&series.lines_of_clients(), rate * (100 - FIX_PERCENT) / 100, seed);
-    let fix = FixLoad::begin(&series.fix_ports, (rate * FIX_PERCENT / 100).max(1));
+    let fix = FixLoad::begin(&series.ports_of_fix_client(), (rate * FIX_PERCENT / 100).max(1));
     for fault in plan(&mut series.random, FaultCounts { kills, pauses, partitions, burns }, seconds) {
         series.round(fault, &rest);
     }

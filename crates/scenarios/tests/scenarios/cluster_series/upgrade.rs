@@ -39,7 +39,7 @@ impl Series {
 fn a_cluster_that_is_upgraded_member_by_member_loses_nothing_and_doubles_nothing() {
     let mut series = Series::begin_by(1, old_program());
     let rest = RestLoad::begin(&series.lines_of_clients(), ORDERS_PER_SECOND, 1);
-    let fix = FixLoad::begin(&series.fix_ports, OVER_FIX);
+    let fix = FixLoad::begin(&series.ports_of_fix_client(), OVER_FIX);
     let leader = series.wait_for_leader();
     for follower in MEMBERS.into_iter().filter(|member| *member != leader) {
         let ended = series.members.remove(follower).expect("it runs").stop();
