@@ -3,12 +3,13 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 
 pub struct CuttableProxy {
     address: SocketAddr,
-    connections: Arc<Mutex<Vec<TcpStream>>>,
+    /// Both ends of each; one that has ended is closed.
+    connections: Arc<Mutex<Vec<Weak<TcpStream>>>>,
     is_cut: Arc<AtomicBool>,
     /// To the target, and back.
     holds: [Arc<Hold>; 2],
@@ -49,7 +50,8 @@ impl CuttableProxy {
     /// All connections are cut, and new ones fail until `mend`.
     pub fn cut(&self) {
         self.is_cut.store(true, Ordering::Relaxed);
-        for stream in self.connections.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let connections = std::mem::take(&mut *self.connections.lock().unwrap_or_else(PoisonError::into_inner));
+        for stream in connections.iter().filter_map(Weak::upgrade) {
             // One that ended by itself is cut already.
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -86,20 +88,21 @@ impl Hold {
 fn forward(
     near: TcpStream,
     target: SocketAddr,
-    carried: &Mutex<Vec<TcpStream>>,
+    carried: &Mutex<Vec<Weak<TcpStream>>>,
     holds: &[Arc<Hold>; 2],
 ) -> io::Result<()> {
-    let far = TcpStream::connect(target)?;
-    let (near_back, far_back) = (near.try_clone()?, far.try_clone()?);
-    let ends = [near.try_clone()?, far.try_clone()?];
-    carried.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
-    let [there, back] = holds.clone();
-    thread::spawn(move || copy_bytes(near, far, &there));
-    thread::spawn(move || copy_bytes(far_back, near_back, &back));
+    let ends = [Arc::new(near), Arc::new(TcpStream::connect(target)?)];
+    let mut carried = carried.lock().unwrap_or_else(PoisonError::into_inner);
+    carried.retain(|end| end.strong_count() > 0);
+    carried.extend(ends.each_ref().map(Arc::downgrade));
+    let ([near, far], [there, back]) = (ends.clone(), holds.clone());
+    thread::spawn(move || copy_bytes(&near, &far, &there));
+    let [near, far] = ends;
+    thread::spawn(move || copy_bytes(&far, &near, &back));
     Ok(())
 }
 
-fn copy_bytes(mut from: TcpStream, mut to: TcpStream, hold: &Hold) {
+fn copy_bytes(mut from: &TcpStream, mut to: &TcpStream, hold: &Hold) {
     let mut bytes = [0; 16 * 1_024];
     while let Ok(length) = from.read(&mut bytes)
         && length > 0
@@ -112,4 +115,45 @@ fn copy_bytes(mut from: TcpStream, mut to: TcpStream, hold: &Hold) {
     // The end of a connection does not pass either.
     hold.wait();
     let _ = to.shutdown(Shutdown::Both);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wait::wait_for;
+
+    /// A client that makes a connection for each request would use up the files that the process may open.
+    #[test]
+    fn a_connection_that_has_ended_is_closed() {
+        let target = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = CuttableProxy::to(target.local_addr().unwrap());
+        let ends = || proxy.connections.lock().unwrap().iter().filter(|end| end.strong_count() > 0).count();
+        for _ in 0..10 {
+            let client = TcpStream::connect(proxy.address()).unwrap();
+            let (served, _) = target.accept().unwrap();
+            wait_for("the connection", || (ends() == 2).then_some(()));
+            drop((client, served));
+            wait_for("its end", || (ends() == 0).then_some(()));
+        }
+        assert!(proxy.connections.lock().unwrap().len() <= 2, "what has ended is forgotten");
+    }
+
+    #[test]
+    fn a_cut_ends_connections_and_refuses_new_ones_until_the_line_is_restored() {
+        let target = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = CuttableProxy::to(target.local_addr().unwrap());
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        let (mut served, _) = target.accept().unwrap();
+        client.write_all(b"order").unwrap();
+        let mut bytes = [0; 5];
+        served.read_exact(&mut bytes).unwrap();
+        proxy.cut();
+        assert_eq!((client.read(&mut bytes).unwrap_or(0), served.read(&mut bytes).unwrap_or(0)), (0, 0));
+        proxy.restore();
+        let mut again = TcpStream::connect(proxy.address()).unwrap();
+        let (mut served, _) = target.accept().unwrap();
+        again.write_all(b"again").unwrap();
+        served.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"again");
+    }
 }
