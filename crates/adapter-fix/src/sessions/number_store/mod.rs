@@ -307,7 +307,9 @@ impl MessageStore for SharedNumbers {
 
     fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         let mut store = self.lock();
-        (store.created, store.outgoing) = (now, 1);
+        // Whatever the clocks of members say: the newest beginning has the newest time, so no member takes its own older file for newer.
+        let created = now.max(UtcTimestamp::from_nanos(store.created.nanos() + 1));
+        (store.created, store.outgoing) = (created, 1);
         store.begin_incoming(1);
         store.save().map_err(|error| failed(&error))?;
         let numbers = store.numbers();

@@ -214,6 +214,21 @@ fn numbers_that_begin_anew_are_in_the_journal_before_anything_leaves_under_them(
 }
 
 #[test]
+fn a_member_whose_clock_runs_ahead_goes_on_with_what_another_one_began_anew_behind_it() {
+    let (journal, ahead, behind) = (Journal::new(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut leader = journal.member(ahead.path());
+    leader.reset(UtcTimestamp::from_nanos(900)).unwrap();
+    leaves_at_once(&journal, &mut leader, 40);
+    drop(leader);
+    let mut next = journal.member(behind.path());
+    next.reset(UtcTimestamp::from_nanos(300)).unwrap();
+    leaves_at_once(&journal, &mut next, 1);
+    assert_eq!(journal.record(), "901 1001 1");
+    let back = journal.member(ahead.path());
+    assert_eq!((numbers(&back), back.created()), ((1_001, 1), UtcTimestamp::from_nanos(901)));
+}
+
+#[test]
 fn a_session_without_a_journal_that_takes_its_numbers_ends() {
     let Journal { ledger, requests } = Journal::new();
     drop(requests);
