@@ -4,10 +4,11 @@ use domain::report::{FilledTotal, InquiryAnswer, InquiryResult, ReportKind, Venu
 use domain::{OrderId, Price, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
+use crate::account::open_captures::Captured;
 use crate::account::trade_capture::{filled_by, reported_fill};
 use crate::dialect::OrdState;
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
-use crate::order_chains::Question;
+use crate::order_chains::{OrderChain, Question};
 use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
 use crate::requests::{MASS_STATUS_PREFIX, QuestionId};
 
@@ -36,7 +37,7 @@ impl FixTranslator {
             return Vec::new();
         }
         chain.questions.clear();
-        let fills = chain.captured.take().unwrap_or_default();
+        let captured = chain.captured.take().unwrap_or_default();
         if fields.is_unknown_order() {
             return self.on_unknown_id(id, question);
         }
@@ -45,7 +46,7 @@ impl FixTranslator {
         }
         let chain = self.chains.chain(order);
         chain.unknown.clear();
-        let mut known = chain.cum_qty.unwrap_or(question.filled).max(filled_by(&fills).unwrap_or(Quantity::ZERO));
+        let mut known = known_after(chain, &captured, question.filled);
         let shown = fields.condition.cum_qty;
         let filled = self.filled_total(message, fields);
         let chain = self.chains.chain(order);
@@ -74,13 +75,14 @@ impl FixTranslator {
             reason: fields.text.map(Text::from),
         };
         chain.cum_qty = Some(known);
-        for fill in &fills {
+        for fill in &captured.fills {
             chain.add_fill(reported_fill(fill, false));
         }
         if !state.is_open() {
             self.chains.end(order);
         }
-        inquiry(order, question, InquiryResult::Found(seen, fills), filled)
+        let taken_back = captured.taken_back.into_iter().map(|taken| InboundMeaning::Report(taken.report()));
+        taken_back.chain(inquiry(order, question, InquiryResult::Found(seen, captured.fills), filled)).collect()
     }
 
     /// CumQty (14) and AvgPx (6), where executions that are missing may be inferred: nothing else can bring them.
@@ -144,6 +146,17 @@ impl FixTranslator {
             }
         }
         Some(meanings)
+    }
+}
+
+/// What is filled of an order by what was reported and by what an answer has. Where the answer takes something back and has all that was
+/// reported, it is right also about less.
+fn known_after(chain: &mut OrderChain, captured: &Captured, booked: Quantity) -> Quantity {
+    captured.taken_back.iter().for_each(|taken| chain.take_back(&taken.exec_id));
+    let told = filled_by(&captured.fills).unwrap_or(Quantity::ZERO);
+    match !captured.taken_back.is_empty() && chain.is_covered_by(captured) {
+        true => told,
+        false => chain.cum_qty.unwrap_or(booked).max(told),
     }
 }
 

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
-use domain::report::VenueFill;
 use domain::{Order, OrderId, Quantity, Timestamp, WireId};
 use fix::SeqNum;
 
+use crate::account::open_captures::Captured;
 use crate::requests::{QuestionId, RequestKind};
 
 /// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
@@ -78,7 +78,7 @@ pub(crate) struct OrderChain {
     /// Requests by whose ids the venue was asked since it last knew the order, and did not.
     pub unknown: Vec<u32>,
     /// Executions that answer the open question; the status may still come.
-    pub captured: Option<Vec<VenueFill>>,
+    pub captured: Option<Captured>,
     /// The status that answers it; its executions have still to come.
     pub held_status: Option<Vec<u8>>,
     /// What the last answer had as filled, where that is less than was reported.
@@ -149,6 +149,19 @@ impl OrderChain {
         let mut meant = self.fills.iter().filter(is_meant);
         let fill = meant.next()?;
         meant.next().is_none().then_some(fill.reported.as_str())
+    }
+
+    /// What an answer shows as taken back was no report of its own.
+    pub(crate) fn take_back(&mut self, reported: &str) {
+        let Some(fill) = self.fills.iter().find(|fill| !fill.is_void && fill.reported == reported) else { return };
+        self.cum_qty = self.cum_qty.map(|known| known.minus(fill.quantity).unwrap_or(Quantity::ZERO));
+        self.make_void(reported);
+    }
+
+    /// Whether the executions of an answer have all that was reported and still counts.
+    pub(crate) fn is_covered_by(&self, captured: &Captured) -> bool {
+        let is_captured = |known: &&ReportedFill| captured.fills.iter().any(|fill| *fill.exec_id == *known.reported);
+        self.fills.iter().filter(|known| !known.is_void).all(|known| is_captured(&known))
     }
 
     pub(crate) fn make_void(&mut self, reported: &str) {
@@ -261,6 +274,12 @@ impl OrderChains {
 
     pub(crate) fn chain(&mut self, order: OrderId) -> &mut OrderChain {
         self.chains.entry(order).or_default()
+    }
+
+    pub(crate) fn take_back(&mut self, order: OrderId, reported: &str) {
+        if let Some(chain) = self.chains.get_mut(&order) {
+            chain.take_back(reported);
+        }
     }
 
     /// What the engine knows of an order that is new to us.

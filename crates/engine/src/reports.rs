@@ -41,6 +41,10 @@ impl Trading {
             ReportKind::Corrected { exec_id, by } => {
                 self.on_correction(word(by.order), &report.adapter, exec_id, by, out);
             }
+            ReportKind::TakenBack { order, exec_id, by, at } => {
+                let word = OrderReport { ext_at: at.or(report.ext_at), ..word(*order) };
+                self.on_taken_back(word, &report.adapter, exec_id, by.as_deref(), out);
+            }
             ReportKind::DeliveryUnknown { order, reason, dead_after } => {
                 self.on_delivery_unknown(word(*order), reason, *dead_after, out);
             }

@@ -5,7 +5,7 @@ use domain::report::{FillsPage, ListingScope, ReportKind, VenueFill};
 use domain::{Text, Timestamp};
 use fix::FixMessage;
 
-use crate::account::open_captures::{CAPTURE_PREFIX, CaptureScope, CaptureStep};
+use crate::account::open_captures::{CAPTURE_PREFIX, CaptureScope, CaptureStep, Captured, TakenBack};
 use crate::reports::FixTranslator;
 use crate::requests::QuestionId;
 
@@ -56,6 +56,10 @@ impl FillCursor {
 
     fn has(&self, fill: &VenueFill) -> bool {
         fill.at == Some(self.at) && self.exec_ids.contains(&fill.exec_id)
+    }
+
+    fn has_taken_back(&self, taken: &TakenBack) -> bool {
+        taken.at == Some(self.at) && taken.told_by.as_ref().is_some_and(|id| self.exec_ids.contains(id))
     }
 
     /// An id with a blank cannot be part of it.
@@ -150,7 +154,7 @@ impl FillList {
                 }
                 match translator.on_capture(message) {
                     CaptureStep::Waiting => FillListStep::Waiting,
-                    CaptureStep::Done { fills, .. } => self.end(fills, message),
+                    CaptureStep::Done { captured, .. } => self.end(translator, captured, message),
                 }
             }
             b"3" | b"j" if message.text(372) == Some("AD") && !translator.names_request(message) => {
@@ -173,16 +177,24 @@ impl FillList {
         if let Some(asked) = &self.asked {
             translator.captures.forget(asked.id);
         }
-        self.end(None, message)
+        self.end(translator, None, message)
     }
 
-    fn end(&mut self, fills: Option<Vec<VenueFill>>, message: &FixMessage<'_>) -> FillListStep {
+    fn end(
+        &mut self,
+        translator: &mut FixTranslator,
+        captured: Option<Captured>,
+        message: &FixMessage<'_>,
+    ) -> FillListStep {
         let Some(asked) = self.asked.take() else { return FillListStep::NotOfList };
-        if fills.is_none() && message.msg_type() == b"AQ" && asked.cursor.is_none() {
+        if captured.is_none() && message.msg_type() == b"AQ" && asked.cursor.is_none() {
             self.shorten_first();
         }
-        FillListStep::Done(match fills.filter(|_| !asked.is_spoilt) {
-            Some(fills) => asked.into_reports(fills),
+        FillListStep::Done(match captured.filter(|_| !asked.is_spoilt) {
+            Some(captured) => {
+                captured.taken_back.iter().for_each(|taken| translator.chains.take_back(taken.order, &taken.exec_id));
+                asked.into_reports(captured)
+            }
             None => vec![failed(message.text(58).unwrap_or("the executions of the venue cannot be read"))],
         })
     }
@@ -226,8 +238,11 @@ impl AskedFills {
         }
     }
 
-    /// What was listed is booked also where the list cannot go on.
-    fn into_reports(mut self, fills: Vec<VenueFill>) -> Vec<ReportKind> {
+    /// What was listed is booked also where the list cannot go on. What was taken back comes first: a correction is then booked in place of what
+    /// it corrects.
+    fn into_reports(mut self, mut captured: Captured) -> Vec<ReportKind> {
+        captured.taken_back.retain(|taken| !self.cursor.as_ref().is_some_and(|cursor| cursor.has_taken_back(taken)));
+        let taken_back = captured.taken_back.into_iter().map(TakenBack::report).collect::<Vec<_>>();
         let (is_full, stands_still) = (self.is_full(), self.stands_still());
         let was_crowded = self.cursor.as_ref().is_some_and(|cursor| cursor.is_crowded);
         let told = self.next.as_ref().map(|next| next.at).filter(|_| is_full && stands_still && was_crowded);
@@ -236,8 +251,8 @@ impl AskedFills {
         if let Some(next) = &mut next {
             next.is_crowded = stands_still && (is_full || was_crowded);
         }
-        let page = ReportKind::Fills(self.into_page(fills, next.as_ref(), !is_full));
-        std::iter::once(page).chain(told.map(|at| failed(&too_many_at(at)))).collect()
+        let page = ReportKind::Fills(self.into_page(captured.fills, next.as_ref(), !is_full));
+        taken_back.into_iter().chain([page]).chain(told.map(|at| failed(&too_many_at(at)))).collect()
     }
 
     /// A page that is full may have others behind it.

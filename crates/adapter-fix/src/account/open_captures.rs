@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use domain::report::VenueFill;
-use domain::{OrderId, Timestamp, WireId};
+use domain::report::{ReportKind, VenueFill};
+use domain::{OrderId, Text, Timestamp, WireId};
 use fix::{FixMessage, OutgoingMessage};
 
 use crate::dialect::Dialect;
@@ -53,6 +53,52 @@ pub fn trade_capture(
     Ok(message)
 }
 
+/// The executions of an answer, as far as they are of our orders.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Captured {
+    /// Those that count.
+    pub(crate) fills: Vec<VenueFill>,
+    pub(crate) taken_back: Vec<TakenBack>,
+}
+
+/// An execution that does not count any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TakenBack {
+    pub(crate) order: OrderId,
+    pub(crate) exec_id: Text,
+    /// The one that counts instead.
+    pub(crate) by: Option<VenueFill>,
+    pub(crate) at: Option<Timestamp>,
+    /// The id of what told it.
+    pub(crate) told_by: Option<Text>,
+}
+
+impl TakenBack {
+    pub(crate) fn report(self) -> ReportKind {
+        let Self { order, exec_id, by, at, .. } = self;
+        ReportKind::TakenBack { order, exec_id, by: by.map(Box::new), at }
+    }
+}
+
+impl Captured {
+    /// What comes later may take back what came before.
+    fn extend(&mut self, more: Self) {
+        let is_taken_back = |fill: &VenueFill| {
+            more.taken_back.iter().any(|taken| taken.order == fill.order && taken.exec_id == fill.exec_id)
+        };
+        // Of a long answer each execution would look through all before it.
+        if !more.taken_back.is_empty() {
+            self.fills.retain(|fill| !is_taken_back(fill));
+        }
+        self.fills.extend(more.fills);
+        self.taken_back.extend(more.taken_back);
+    }
+
+    fn len(&self) -> usize {
+        self.fills.len() + self.taken_back.len()
+    }
+}
+
 /// Answers that have begun, or are waited for.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCaptures(BTreeMap<u64, OpenCapture>);
@@ -61,7 +107,7 @@ pub(crate) struct OpenCaptures(BTreeMap<u64, OpenCapture>);
 struct OpenCapture {
     /// Of the account where absent.
     order: Option<OrderId>,
-    fills: Vec<VenueFill>,
+    captured: Captured,
     /// AE messages so far, also of orders that are not ours.
     reports: u64,
     total: Option<u64>,
@@ -75,7 +121,7 @@ pub(crate) enum CaptureStep {
     /// More has to come, or it is not ours.
     Waiting,
     /// All executions; none at all where the venue refused or what it sent cannot be used.
-    Done { number: u64, order: Option<OrderId>, fills: Option<Vec<VenueFill>> },
+    Done { number: u64, order: Option<OrderId>, captured: Option<Captured> },
 }
 
 impl OpenCaptures {
@@ -116,14 +162,14 @@ impl OpenCaptures {
     pub(super) fn on_report(
         &mut self,
         number: u64,
-        fills: Result<Vec<VenueFill>, String>,
+        captured: Result<Captured, String>,
         message: &FixMessage<'_>,
     ) -> CaptureStep {
         let Some(open) = self.0.get_mut(&number) else { return CaptureStep::Waiting };
         open.reports += 1;
         open.total = message.number(748).or(open.total);
-        match fills {
-            Ok(fills) if open.fills.len() + fills.len() <= CAPTURED_FILLS_MAX => open.fills.extend(fills),
+        match captured {
+            Ok(more) if open.captured.len() + more.len() <= CAPTURED_FILLS_MAX => open.captured.extend(more),
             Ok(_) => open.is_spoilt = true,
             Err(reason) => {
                 tracing::error!(%reason, message = %fix::masked(message.bytes()), "an execution of the venue cannot be read");
@@ -140,7 +186,7 @@ impl OpenCaptures {
         let Some(open) = self.0.remove(&number) else { return CaptureStep::Waiting };
         // Where reports are missing, executions may be.
         let is_whole = !open.is_spoilt && open.total.is_none_or(|total| total == open.reports);
-        CaptureStep::Done { number, order: open.order, fills: is_whole.then_some(open.fills) }
+        CaptureStep::Done { number, order: open.order, captured: is_whole.then_some(open.captured) }
     }
 
     /// The number of the open question about this order.

@@ -1,13 +1,13 @@
 //! The snapshot after a log-on: orders by a mass status (AF), their executions by a trade capture (AD). Only an order whose executions
 //! add up to what it has filled is part of it; every other one is asked about alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::report::{VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{OrderId, Quantity, Text, Timestamp};
 use fix::FixMessage;
 
-use crate::account::open_captures::CaptureStep;
+use crate::account::open_captures::{CaptureStep, Captured};
 use crate::account::trade_capture::{filled_by, reported_fill};
 use crate::answers::venue_state;
 use crate::dialect::OrdState;
@@ -21,7 +21,7 @@ pub(crate) struct SnapshotAnswers {
     trades_id: QuestionId,
     orders: Vec<SnapshotOrder>,
     has_all_orders: bool,
-    fills: Option<Vec<VenueFill>>,
+    captured: Option<Captured>,
     is_refused: bool,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct SnapshotOrder {
 
 impl SnapshotAnswers {
     pub(crate) fn new(orders_id: QuestionId, trades_id: QuestionId) -> Self {
-        Self { orders_id, trades_id, orders: Vec::new(), has_all_orders: false, fills: None, is_refused: false }
+        Self { orders_id, trades_id, orders: Vec::new(), has_all_orders: false, captured: None, is_refused: false }
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.has_all_orders && self.fills.is_some()
+        self.has_all_orders && self.captured.is_some()
     }
 
     /// There will be none.
@@ -52,9 +52,9 @@ impl SnapshotAnswers {
         match message.msg_type() {
             b"8" if self.is_of_orders(message) => self.on_order(translator, message),
             b"AE" | b"AQ" => match translator.on_capture(message) {
-                CaptureStep::Done { number, order: None, fills } if number == self.trades_id.number => {
-                    self.is_refused |= fills.is_none();
-                    self.fills = fills;
+                CaptureStep::Done { number, order: None, captured } if number == self.trades_id.number => {
+                    self.is_refused |= captured.is_none();
+                    self.captured = captured;
                 }
                 CaptureStep::Waiting | CaptureStep::Done { .. } => {}
             },
@@ -77,16 +77,19 @@ impl SnapshotAnswers {
         }
     }
 
-    /// What was found, and what the translator has to know of it: an execution that is in it is not told again.
+    /// What was found, and what the translator has to know of it: an execution that is in it is not told again. An order of which something was
+    /// taken back is asked about alone: only the answer about an order says what.
     pub(crate) fn into_snapshot(self, translator: &mut FixTranslator, at: Timestamp) -> VenueSnapshot {
         let mut fills: BTreeMap<OrderId, Vec<VenueFill>> = BTreeMap::new();
-        for fill in self.fills.unwrap_or_default() {
+        let captured = self.captured.unwrap_or_default();
+        let revised: BTreeSet<OrderId> = captured.taken_back.iter().map(|taken| taken.order).collect();
+        for fill in captured.fills {
             fills.entry(fill.order).or_default().push(fill);
         }
         let mut snapshot = VenueSnapshot { as_of: Some(at), complete: false, ..VenueSnapshot::default() };
         for SnapshotOrder { seen, filled, known } in self.orders {
             let of_order = fills.remove(&seen.order).unwrap_or_default();
-            if filled_by(&of_order) != Some(filled) {
+            if filled_by(&of_order) != Some(filled) || revised.contains(&seen.order) {
                 continue;
             }
             let chain = translator.chains.chain(seen.order);

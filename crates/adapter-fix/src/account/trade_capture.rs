@@ -4,7 +4,7 @@ use domain::report::VenueFill;
 use domain::{OrderId, Price, Quantity, Text, Timestamp};
 use fix::{FixDecoder, FixMessage};
 
-use crate::account::open_captures::{CAPTURE_PREFIX, CaptureStep};
+use crate::account::open_captures::{CAPTURE_PREFIX, CaptureStep, Captured, TakenBack};
 use crate::execution::{decimal, liquidity};
 use crate::order_chains::ReportedFill;
 use crate::reports::{FixTranslator, InboundMeaning, unclear};
@@ -25,20 +25,20 @@ impl FixTranslator {
         match message.msg_type() {
             b"AQ" => self.captures.on_ack(number, message),
             _ => {
-                let fills = self.captured_fills(message);
-                self.captures.on_report(number, fills, message)
+                let captured = self.captured(message);
+                self.captures.on_report(number, captured, message)
             }
         }
     }
 
     /// What the answer of an inquiry means, where its last message has come.
     pub(crate) fn on_captured(&mut self, step: CaptureStep) -> Vec<InboundMeaning> {
-        let CaptureStep::Done { number, order: Some(order), fills } = step else { return Vec::new() };
+        let CaptureStep::Done { number, order: Some(order), captured } = step else { return Vec::new() };
         let chain = self.chains.chain(order);
         if chain.questions.front().and_then(|question| question.capture) != Some(number) {
             return Vec::new();
         }
-        chain.captured = Some(fills.unwrap_or_default());
+        chain.captured = Some(captured.unwrap_or_default());
         let Some(frame) = chain.held_status.take() else { return Vec::new() };
         let mut decoder = FixDecoder::new();
         match decoder.decode(&frame) {
@@ -52,21 +52,40 @@ impl FixTranslator {
         match self.captures.of_order(order) {
             Some(number) => {
                 let _ = self.captures.end(number);
-                self.on_captured(CaptureStep::Done { number, order: Some(order), fills: None })
+                self.on_captured(CaptureStep::Done { number, order: Some(order), captured: None })
             }
             None => Vec::new(),
         }
     }
 
-    /// The executions of a report (AE) that are of our orders: a trade of ours with ourselves has two sides.
-    fn captured_fills(&self, message: &FixMessage<'_>) -> Result<Vec<VenueFill>, String> {
-        let is_taken_back = message.text(487) == Some("1") || message.text(150) == Some("H");
-        if is_taken_back {
-            return Ok(Vec::new());
-        }
+    /// What a report (AE) says of our orders: a trade of ours with ourselves has two sides.
+    fn captured(&self, message: &FixMessage<'_>) -> Result<Captured, String> {
         let sides = message.fields().filter(|field| field.tag == 11);
         let ours = sides.filter_map(|field| self.ids().read(std::str::from_utf8(field.value).ok()?));
-        ours.map(|id| self.captured_fill(id.order, message)).collect()
+        let mut captured = Captured::default();
+        for id in ours {
+            let (by, exec_id) = match (message.text(487), message.text(150)) {
+                (Some("1"), _) | (_, Some("H")) => {
+                    (None, self.taken_back_id(message).or_else(|| self.captured_exec_id(message)))
+                }
+                (Some("2"), _) | (_, Some("G")) => {
+                    (Some(self.captured_fill(id.order, message)?), self.taken_back_id(message))
+                }
+                _ => (Some(self.captured_fill(id.order, message)?), None),
+            };
+            captured.fills.extend(by.clone());
+            let (at, told_by) = (message.time(60).map(|time| Timestamp(time.nanos())), self.captured_exec_id(message));
+            let taken_back = exec_id.map(|exec_id| TakenBack { order: id.order, exec_id, by, at, told_by });
+            captured.taken_back.extend(taken_back);
+        }
+        Ok(captured)
+    }
+
+    /// The execution that does not count any more: ExecRefID (19) where the venue has it here, else TradeReportRefID (572), which names a
+    /// report by the id of its execution.
+    fn taken_back_id(&self, message: &FixMessage<'_>) -> Option<Text> {
+        let id = message.text(19).or_else(|| message.text(572)).filter(|id| !id.is_empty())?;
+        Some(self.scoped(message, id)?.as_ref().into())
     }
 
     pub(crate) fn captured_exec_id(&self, message: &FixMessage<'_>) -> Option<Text> {

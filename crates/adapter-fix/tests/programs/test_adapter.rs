@@ -53,6 +53,7 @@ impl ReportSink for Reports {
             ReportKind::Replaced { order, terms, .. } => {
                 format!("{order} replaced: {} {:?}", terms.quantity, terms.kind)
             }
+            ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} in doubt: {reason}"),
             ReportKind::CancelRejected { order, reason } => format!("{order} cancel refused: {reason}"),
             ReportKind::ReplaceRejected { order, reason } => format!("{order} replace refused: {reason}"),
             ReportKind::UnclearReport { order, reason } => format!("{order} unclear: {reason}"),
@@ -66,6 +67,11 @@ impl ReportSink for Reports {
                 InquiryResult::NotFound => format!("{} not found", answer.order),
             },
             ReportKind::Fills(page) => fills_listed(&page),
+            ReportKind::TakenBack { order, exec_id, by, .. } => {
+                let by =
+                    by.map_or_else(String::new, |by| format!(" for {} @ {} ({})", by.quantity, by.price, by.exec_id));
+                format!("{order} takes back {exec_id}{by}")
+            }
             ReportKind::ListingFailed { scope, reason } => format!("no list of {scope:?}: {reason}"),
             ReportKind::Line { line, up, .. } => format!("{} {}", line.name(), if up { "up" } else { "down" }),
             other => format!("{other:?}"),

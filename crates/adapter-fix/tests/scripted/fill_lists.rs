@@ -77,6 +77,31 @@ fn executions_are_listed_from_the_last_one_on() {
 }
 
 #[test]
+fn corrections_and_busts_are_listed_before_the_page_and_told_once() {
+    let (mut venue, _folder, mut desk) = connected();
+    let revised = |question: &Fields, at: &str, step: &str, last: &str| {
+        let id = step.split_once('|').unwrap().0;
+        format!(
+            "571={id}|568={}|912={last}|17={step}|570=Y|55=MSFT|32=5|31=10.4|75=20261116|60={at}|552=1|54=1|37=V1|11=R7-1-0",
+            question[&568]
+        )
+    };
+    let question = asked(&mut desk, &mut venue, None);
+    ack(&mut venue, &question, 3);
+    execution(&mut venue, &question, ("E1", NOON), "N");
+    venue.send("AE", &revised(&question, LATER, "E2|150=G|487=2|572=E0", "N"));
+    venue.send("AE", &revised(&question, LATER, "E3|150=H|487=1|572=E9", "Y"));
+    let page = format!("fills from the beginning: 1 10 @ 10.5 (E1), 1 5 @ 10.4 (E2); last, next {CURSOR}");
+    assert_eq!(desk.reports(3), ["1 takes back E0 for 5 @ 10.4 (E2)".to_owned(), "1 takes back E9".to_owned(), page]);
+
+    let next = asked(&mut desk, &mut venue, Some(CURSOR));
+    ack(&mut venue, &next, 2);
+    venue.send("AE", &revised(&next, LATER, "E2|150=G|487=2|572=E0", "N"));
+    venue.send("AE", &revised(&next, LATER, "E3|150=H|487=1|572=E9", "Y"));
+    assert_eq!(desk.reports(1), [format!("fills from {CURSOR}: ; last, next {CURSOR}")]);
+}
+
+#[test]
 fn a_full_page_has_others_behind_it() {
     let (mut venue, _folder, mut desk) = connected();
     let question = asked(&mut desk, &mut venue, None);

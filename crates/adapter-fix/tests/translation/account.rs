@@ -50,6 +50,62 @@ fn the_answer_about_an_order_waits_for_its_executions() {
     }
 }
 
+/// E1 of 40 is corrected to E2 of 30, and that to E3 of 20; E4 is busted by E5. The reports that said so are lost.
+const REVISED: [&str; 3] = [
+    "AE 571=E2|568=Ta-3|748=3|912=N|17=E2|150=H|487=1|572=E1|570=Y|55=MSFT|32=30|31=10.4|75=20261116|60=20261116-11:00:01|552=1|54=1|\
+     37=V1|11=R7-1-0",
+    "AE 571=E3|568=Ta-3|748=3|912=N|17=E3|150=G|487=2|572=E2|570=Y|55=MSFT|32=20|31=10.3|75=20261116|60=20261116-11:00:02|552=1|54=1|\
+     37=V1|11=R7-1-0",
+    "AE 571=E5|568=Ta-3|748=3|912=Y|17=E5|150=H|487=1|572=E4|570=Y|55=MSFT|32=9|31=10.5|75=20261116|60=20261116-11:00:03|552=1|54=1|\
+     37=V1|11=R7-1-0",
+];
+const LESS: &str = "8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|40=2|44=10.5|59=1|14=20|151=80";
+
+/// With the reports of before, and after a start without them.
+#[test]
+fn the_answer_about_an_order_takes_back_what_was_busted_or_corrected() {
+    for is_reported in [true, false] {
+        let mut story = Story::new("rialto");
+        story.translator.begun_millis = QUESTION.begun_millis;
+        let held = Order { filled: 49.into(), ..order(1) };
+        if is_reported {
+            story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+            story.venue("8 11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=49|151=51|32=9|31=10.5");
+        }
+        story.translator.on_executions_asked(QUESTION, Some(held.id));
+        story.translator.chains.on_question(NOW.parse().unwrap(), &held, None, Some(QUESTION));
+        REVISED.iter().for_each(|message| story.venue(message));
+        story.venue(LESS);
+        let answer = story.told.lines().filter(|line| line.starts_with("    "));
+        let answer = answer.filter(|line| !line.ends_with("nothing")).skip(if is_reported { 2 } else { 0 });
+        let expected = [
+            "1 takes back E1 at 2026-11-16T11:00:01Z",
+            "1 takes back E2 for 20 @ 10.3 (E3) at 2026-11-16T11:00:02Z",
+            "1 takes back E4 at 2026-11-16T11:00:03Z",
+            "1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 20 @ 10.3 (E3)",
+        ];
+        assert_eq!(answer.collect::<Vec<_>>(), [format!("    {}", expected.join("; "))], "{}", story.told);
+        // What comes next adds up.
+        story.venue("8 11=R7-1-0|37=V1|17=E6|150=F|39=1|38=100|14=30|151=70|32=10|31=10.5");
+        assert!(story.told.ends_with("    1 filled 10 @ 10.5 (E6)\n"), "{}", story.told);
+    }
+}
+
+/// A venue may tell the trade before, and name it by ExecRefID (19).
+#[test]
+fn what_an_answer_takes_back_again_is_none_of_its_executions() {
+    let mut story = asked("rialto");
+    let bust = execution("E3", 40, "Y").replace("150=F", "150=H|487=1|19=E1");
+    for report in [execution("E1", 40, "N"), execution("E2", 30, "N"), bust] {
+        story.venue(&report.replace("748=2", "748=3"));
+    }
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|40=2|44=10.5|59=1|14=30|151=70");
+    let answer = story.told.lines().filter(|line| line.starts_with("    ")).filter(|line| !line.ends_with("nothing"));
+    let expected = "    1 takes back E1 at 2026-11-16T11:00:00Z; \
+                    1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 30 @ 10.5 (E2)";
+    assert_eq!(answer.collect::<Vec<_>>(), [expected], "{}", story.told);
+}
+
 #[test]
 fn half_an_answer_counts_for_nothing() {
     let mut story = asked("rialto");

@@ -151,6 +151,11 @@ fn told(report: &ReportKind) -> String {
         ReportKind::Corrected { exec_id, by } => {
             format!("{} corrected {exec_id}: {} @ {} ({})", by.order, by.quantity, by.price, by.exec_id)
         }
+        ReportKind::TakenBack { order, exec_id, by, at } => {
+            let by = by.as_ref().map(|by| format!(" for {} @ {} ({})", by.quantity, by.price, by.exec_id));
+            let at = at.map_or_else(String::new, |at| format!(" at {at}"));
+            format!("{order} takes back {exec_id}{}{at}", by.unwrap_or_default())
+        }
         ReportKind::Inquiry(answer) => {
             let as_of: Timestamp = answer.as_of;
             match &answer.result {

@@ -60,6 +60,7 @@ pub(super) fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::ReplaceRejected { .. } => "replace rejected",
         ReportKind::Busted { .. } => "busted",
         ReportKind::Corrected { .. } => "corrected",
+        ReportKind::TakenBack { .. } => "taken back",
         ReportKind::NotSent { .. } => "unsent",
         ReportKind::DeliveryUnknown { .. } => "lost",
         ReportKind::External(_) => "external",

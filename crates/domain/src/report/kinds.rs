@@ -235,6 +235,23 @@ pub enum ReportKind {
         #[n(1)]
         reason: Text,
     },
+    /// A list or an answer of the venue shows that a fill does not count any more. Lists repeat what they have told: the fill may have been
+    /// busted or corrected before, or never have been reported.
+    #[n(29)]
+    TakenBack {
+        /// Our number of the order.
+        #[n(0)]
+        order: OrderId,
+        /// The venue's id of the execution that no longer counts.
+        #[n(1)]
+        exec_id: Text,
+        /// The execution that counts instead; absent where none does. The list or answer behind this report has it too.
+        #[n(2)]
+        by: Option<Box<VenueFill>>,
+        /// When, by the venue's time.
+        #[n(3)]
+        at: Option<Timestamp>,
+    },
 }
 
 impl ReportKind {
@@ -264,6 +281,7 @@ impl ReportKind {
             | Self::Busted { order, .. }
             | Self::NotSent { order, .. }
             | Self::DeliveryUnknown { order, .. }
+            | Self::TakenBack { order, .. }
             | Self::UnclearReport { order, .. } => Some(*order),
             Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
             Self::Inquiry(answer) => Some(answer.order),
@@ -284,6 +302,29 @@ mod tests {
         let expected = ReportKind::DeliveryUnknown { order: OrderId(5), reason: "x".into(), dead_after: None };
         assert_eq!(minicbor::decode::<ReportKind>(&before).unwrap(), expected);
         assert_eq!(minicbor::to_vec(&expected).unwrap(), before);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_read_as_it_was_written() {
+        let at = Some(Timestamp(7));
+        let bust = ReportKind::TakenBack { order: OrderId(5), exec_id: "x".into(), by: None, at: None };
+        // Variant 29 of an order and an id; what is absent takes no room.
+        assert_eq!(minicbor::to_vec(&bust).unwrap(), [0x82, 0x18, 29, 0x82, 5, 0x61, b'x']);
+        let by = VenueFill {
+            order: OrderId(5),
+            exec_id: "y".into(),
+            quantity: 3.into(),
+            price: 10.into(),
+            at,
+            fee: None,
+            charges: vec![],
+            ext_order: None,
+            liquidity: None,
+        };
+        let correction = ReportKind::TakenBack { order: OrderId(5), exec_id: "x".into(), by: Some(Box::new(by)), at };
+        for told in [bust, correction] {
+            assert_eq!(minicbor::decode::<ReportKind>(&minicbor::to_vec(&told).unwrap()).unwrap(), told);
+        }
     }
 
     #[test]

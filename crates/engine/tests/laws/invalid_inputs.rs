@@ -164,6 +164,9 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => order().prop_map(move |order| ReportKind::ReplaceRejected { order, reason: reason() }),
         2 => (order(), exec_id()).prop_map(|(order, exec_id)| ReportKind::Busted { order, exec_id, reason: None }),
         2 => (exec_id(), odd_fill()).prop_map(|(exec_id, by)| ReportKind::Corrected { exec_id, by }),
+        2 => (order(), exec_id(), proptest::option::of(odd_fill())).prop_map(|(order, exec_id, by)| {
+            ReportKind::TakenBack { order, exec_id, by: by.map(Box::new), at: None }
+        }),
         1 => order().prop_map(move |order| ReportKind::NotSent { order, reason: reason() }),
         1 => Just(ReportKind::Gap),
         1 => Just(ReportKind::ReportsLost),

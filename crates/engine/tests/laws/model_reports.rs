@@ -33,6 +33,8 @@ impl Model {
                 self.bust(adapter, by.order, exec_id);
                 self.fill(adapter, by);
             }
+            // What lists show is compared in stories of its own.
+            ReportKind::TakenBack { .. } => {}
             // Doubt changes no status.
             ReportKind::DeliveryUnknown { .. } => {}
             // A question changes nothing; answers are stories of their own.

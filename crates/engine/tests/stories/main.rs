@@ -12,6 +12,7 @@ mod inferred_fill_parts;
 mod inferred_fills;
 mod inquiries;
 mod missing_fills;
+mod taken_back;
 mod unclear_reports;
 mod intake;
 mod kills;

@@ -18,6 +18,11 @@ impl ExecIds {
         self.hash_parts(&[b"execution", &order.to_be_bytes(), execution.as_bytes()])
     }
 
+    /// Of the trade report that an execution, of this id, does not count any more.
+    pub(crate) fn for_bust(self, exec_id: &str) -> String {
+        self.hash_parts(&[b"bust", exec_id.as_bytes()])
+    }
+
     /// Of the answer to a message that never became a command; `key` is its position in the session.
     pub(crate) fn for_message(self, session: &str, key: u64) -> String {
         self.hash_parts(&[b"message", session.as_bytes(), &key.to_be_bytes()])

@@ -200,6 +200,46 @@ impl Trading {
             publish_bust(report, &order, exec_id, out);
         }
     }
+
+    /// A list shows that an execution does not count any more. Lists repeat what they have told: what was taken back before changes nothing, and
+    /// what was never booked is not booked later. Either is no alarm.
+    pub(crate) fn on_taken_back(
+        &mut self,
+        report: OrderReport,
+        adapter: &AdapterName,
+        exec_id: &Text,
+        by: Option<&VenueFill>,
+        out: &mut Outbox,
+    ) {
+        let Some(order) = self.orders.get(report.order).cloned() else { return };
+        if by.is_some_and(|by| by.order != order.id) {
+            return out
+                .error("foreign-report", format!("{adapter} corrects a fill of order {} by another's", order.int_id));
+        }
+        let id = ExecutionId::new(adapter, order.account, order.id, None, exec_id);
+        let keeps_id = by.is_some_and(|by| by.exec_id == *exec_id);
+        match self.orders.executions.get(&id) {
+            Some(booked) if booked.busted && booked.inferred.is_none() => {}
+            Some(booked) if keeps_id && by.is_some_and(|by| is_same(booked, by)) => {}
+            None if self.first_inferred(&order, &id).is_none() => {
+                if !keeps_id {
+                    self.block_execution(&id);
+                }
+            }
+            _ => match by.filter(|by| keeps_id || !self.is_known(adapter, &order, by)) {
+                Some(by) => self.on_correction(report, adapter, exec_id, by, out),
+                None => self.on_bust(report, adapter, exec_id, None, out),
+            },
+        }
+    }
+
+    fn is_known(&self, adapter: &AdapterName, order: &Order, fill: &VenueFill) -> bool {
+        self.orders.executions.get(&execution_id(adapter, order.account, fill)).is_some()
+    }
+}
+
+fn is_same(booked: &BookedExecution, fill: &VenueFill) -> bool {
+    (booked.quantity, booked.price) == (fill.quantity, fill.price)
 }
 
 fn publish_bust(report: OrderReport, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {

@@ -93,6 +93,7 @@ impl Trading {
             ReportKind::Snapshot(_)
             | ReportKind::External(_)
             | ReportKind::Busted { .. }
+            | ReportKind::TakenBack { .. }
             | ReportKind::Corrected { .. } => {
                 self.trim_all(moment, true, out);
             }

@@ -98,7 +98,8 @@ impl TradeSearch<'_> {
     /// question is left out: an order that was read before could have had its own then, and the next question begins behind the last one.
     fn trades_of_order(&self, order: &Order, events: &[OrderStatus]) -> Result<Vec<CapturedTrade>, NotCaptured> {
         let mut trades = captured_trades(events, self.ids);
-        let filled = trades.iter().try_fold(Quantity::ZERO, |sum, trade| sum.plus(trade.quantity).ok());
+        let mut counting = trades.iter().filter(|trade| trade.counts());
+        let filled = counting.try_fold(Quantity::ZERO, |sum, trade| sum.plus(trade.quantity).ok());
         if filled.is_none_or(|filled| filled < order.filled) && self.is_wanted_from_before(events) {
             return Err(NotCaptured::Incomplete(order.int_id.as_str().into()));
         }
@@ -331,6 +332,9 @@ mod tests {
         history.happens(&mut traded, 9, ExecType::TradeCancel, Some("e2"));
         let early = TradeRequest { to: Some(at(3)), ..since(1) };
         assert_eq!(history.asked(&early), Ok(vec![1, 3]));
+        // Later it is told that it was.
+        assert_eq!(history.asked(&since(1)), Ok(vec![1, 3, 9]));
+        assert_eq!(history.asked(&since(4)), Ok(vec![9]));
         assert_eq!(traded.id, OrderId(1));
     }
 }

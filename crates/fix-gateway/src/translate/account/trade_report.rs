@@ -1,5 +1,7 @@
 //! Trade Capture Reports (AE) and the acknowledgement of their request (AQ).
 
+use std::collections::BTreeSet;
+
 use domain::order::{ExecType, OrderStatus};
 use domain::{Liquidity, Price, Quantity, ReferenceData, SecurityId, Side, Text, Timestamp};
 use fix::OutgoingMessage;
@@ -20,10 +22,16 @@ const SUCCESSFUL: u64 = 0;
 /// Symbol (55) where the request is about all securities.
 const ANY_SYMBOL: &str = "[N/A]";
 
-/// An execution that counts: neither taken back nor corrected by another one.
+/// TradeReportTransType (487).
+const CANCEL: u64 = 1;
+const REPLACE: u64 = 2;
+
+/// An execution that counts, or that another one does not count any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CapturedTrade {
+    /// Of what is only taken back an id of its own.
     pub(crate) exec_id: String,
+    pub(crate) step: TradeStep,
     pub(crate) order_id: Text,
     pub(crate) cl_ord_id: Text,
     pub(crate) account: u64,
@@ -37,19 +45,61 @@ pub(crate) struct CapturedTrade {
     pub(crate) liquidity: Option<Liquidity>,
 }
 
-/// The executions of an order that count, oldest first, with the ids that its reports (8) have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TradeStep {
+    Executed,
+    /// It counts instead of the execution with this id.
+    Replaces(String),
+    /// The execution with this id does not count, and none does instead.
+    TakesBack(String),
+}
+
+impl CapturedTrade {
+    pub(crate) fn counts(&self) -> bool {
+        !matches!(self.step, TradeStep::TakesBack(_))
+    }
+}
+
+/// The executions of an order that count, oldest first, with the ids that its reports (8) have; and what was taken back. Each execution that
+/// does not count any more is named once: by the one that counts instead, or else by itself.
 pub(crate) fn captured_trades(events: &[OrderStatus], ids: ExecIds) -> Vec<CapturedTrade> {
     let mut trades: Vec<CapturedTrade> = Vec::new();
     for status in events {
         let referred = status.client.as_ref().and_then(|view| view.exec_ref_id.as_deref());
-        if let Some(id) = referred.map(|id| ids.for_execution(status.order.0, id)) {
-            trades.retain(|trade| trade.exec_id != id);
-        }
+        let corrected = referred.and_then(|id| take_back(&mut trades, &ids.for_execution(status.order.0, id)));
         if matches!(status.exec_type, ExecType::PartialFill | ExecType::Fill | ExecType::TradeCorrect) {
-            trades.extend(captured_trade(status, ids));
+            let step = corrected.map_or(TradeStep::Executed, |corrected| TradeStep::Replaces(corrected.exec_id));
+            trades.extend(captured_trade(status, ids).map(|trade| CapturedTrade { step, ..trade }));
+        } else if let Some(busted) = corrected {
+            trades.push(bust_of(busted, status, ids));
         }
     }
+    // A correction may keep the id of what it corrects.
+    let counting: BTreeSet<String> =
+        trades.iter().filter(|trade| trade.counts()).map(|trade| trade.exec_id.clone()).collect();
+    trades.retain(|trade| !matches!(&trade.step, TradeStep::TakesBack(id) if counting.contains(id)));
     trades
+}
+
+/// The execution that does not count any more. What it had replaced itself is only taken back now.
+fn take_back(trades: &mut Vec<CapturedTrade>, exec_id: &str) -> Option<CapturedTrade> {
+    let place = trades.iter().position(|trade| trade.counts() && trade.exec_id == exec_id)?;
+    let taken = trades[place].clone();
+    match &taken.step {
+        TradeStep::Replaces(earlier) => trades[place].step = TradeStep::TakesBack(earlier.clone()),
+        TradeStep::Executed | TradeStep::TakesBack(_) => drop(trades.remove(place)),
+    }
+    Some(taken)
+}
+
+fn bust_of(busted: CapturedTrade, status: &OrderStatus, ids: ExecIds) -> CapturedTrade {
+    CapturedTrade {
+        exec_id: ids.for_bust(&busted.exec_id),
+        step: TradeStep::TakesBack(busted.exec_id),
+        at: status.at,
+        sequence: status.sequence,
+        ..busted
+    }
 }
 
 fn captured_trade(status: &OrderStatus, ids: ExecIds) -> Option<CapturedTrade> {
@@ -57,6 +107,7 @@ fn captured_trade(status: &OrderStatus, ids: ExecIds) -> Option<CapturedTrade> {
     let int_id = status.int_id.as_str();
     Some(CapturedTrade {
         exec_id: ids.for_execution(status.order.0, view.exec_id.as_deref()?),
+        step: TradeStep::Executed,
         order_id: int_id.into(),
         cl_ord_id: view.cl_ord_id.clone().unwrap_or_else(|| int_id.into()),
         account: view.account.0,
@@ -90,7 +141,8 @@ pub(crate) fn trade_report(
     report.field(field::TRADE_REQUEST_ID, echo.get(field::TRADE_REQUEST_ID).unwrap_or(field::NONE));
     report.number(field::TOT_NUM_TRADE_REPORTS, place.total as u64);
     report.field(field::LAST_RPT_REQUESTED, if place.number == place.total { "Y" } else { "N" });
-    report.field(field::EXEC_TYPE, "F").field(field::PREVIOUSLY_REPORTED, "Y");
+    report.field(field::PREVIOUSLY_REPORTED, "Y");
+    write_step(&mut report, &trade.step);
     write_security(trade.security, reference, &mut report);
     report.display(field::LAST_QTY, trade.quantity).display(field::LAST_PX, trade.price);
     report.field(field::TRADE_DATE, utc_date(trade.at));
@@ -102,6 +154,19 @@ pub(crate) fn trade_report(
     report.member(field::ORDER_ID, &*trade.order_id).member(field::CL_ORD_ID, &*trade.cl_ord_id);
     report.member(field::ACCOUNT, trade.account.to_string());
     report
+}
+
+/// An execution without more is a new one (487 is 0 where it is absent).
+fn write_step(report: &mut OutgoingMessage, step: &TradeStep) {
+    let (exec_type, taken_back) = match step {
+        TradeStep::Executed => ("F", None),
+        TradeStep::Replaces(id) => ("G", Some((REPLACE, id))),
+        TradeStep::TakesBack(id) => ("H", Some((CANCEL, id))),
+    };
+    report.field(field::EXEC_TYPE, exec_type);
+    if let Some((trans_type, id)) = taken_back {
+        report.number(field::TRADE_REPORT_TRANS_TYPE, trans_type).field(field::TRADE_REPORT_REF_ID, id);
+    }
 }
 
 /// How many reports follow, or why none does.

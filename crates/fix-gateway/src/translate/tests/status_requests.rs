@@ -138,7 +138,7 @@ fn executions_are_asked_for_by_order_security_and_time() {
 }
 
 #[test]
-fn only_executions_that_count_are_captured_with_the_ids_of_their_reports() {
+fn executions_are_captured_with_the_ids_of_their_reports_and_what_was_taken_back_is_named() {
     let mut floor = GatewayHarness::literal().showing_all();
     let story = [
         ORDER,
@@ -155,7 +155,8 @@ fn only_executions_that_count_are_captured_with_the_ids_of_their_reports() {
     let total = trades.len();
     let mut reports = format!("{}\n", sound(&trades_ack(&echo, Ok(total))));
     for (number, trade) in (1..).zip(&trades) {
-        assert!(told.contains(&format!("|17={}|", trade.exec_id)), "{} was not reported", trade.exec_id);
+        let is_told = told.contains(&format!("|17={}|", trade.exec_id));
+        assert_eq!(is_told, trade.counts(), "of what counts {} is a report, of a bust none", trade.exec_id);
         let report = trade_report(&echo, trade, ReportPlace { number, total }, false, floor.reference());
         reports += &format!("{}\n", sound(&report));
     }
@@ -163,11 +164,53 @@ fn only_executions_that_count_are_captured_with_the_ids_of_their_reports() {
     assert!(in_full(&with_liquidity).contains("|851=1|"), "{}", in_full(&with_liquidity));
     reports += &format!("{}\n", sound(&trades_ack(&echo, Ok(0))));
     expect![[r#"
-        35=AQ|55=[N/A]|568=T|569=1|748=2|749=0|750=0
-        35=AE|17=4c8c264f-b72a-8c36-aeb9-68e402465633|31=10|32=40|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=F|167=CS|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=4c8c264f-b72a-8c36-aeb9-68e402465633|748=2|912=N
-        35=AE|17=edcb1634-fa07-8670-b042-347f937b45c0|31=9.5|32=5|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=F|167=CS|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=edcb1634-fa07-8670-b042-347f937b45c0|748=2|912=Y
+        35=AQ|55=[N/A]|568=T|569=1|748=3|749=0|750=0
+        35=AE|17=4c8c264f-b72a-8c36-aeb9-68e402465633|31=10|32=40|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=F|167=CS|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=4c8c264f-b72a-8c36-aeb9-68e402465633|748=3|912=N
+        35=AE|17=9d49e2b9-c2ac-822c-8d99-9346dfe183d3|31=10|32=20|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=H|167=CS|487=1|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=9d49e2b9-c2ac-822c-8d99-9346dfe183d3|572=4c8c264d-b72a-8c36-aeb9-68e4024563cc|748=3|912=N
+        35=AE|17=edcb1634-fa07-8670-b042-347f937b45c0|31=9.5|32=5|48=1|55=AAPL|60=20261116-12:00:00.000|75=20261116|150=G|167=CS|487=2|552=1|54=1|37=X|11=X|1=1|568=T|570=Y|571=edcb1634-fa07-8670-b042-347f937b45c0|572=4c8c264b-b72a-8c36-aeb9-68e402447165|748=3|912=Y
         35=AQ|55=[N/A]|568=T|569=1|748=0|749=0|750=1
     "#]].assert_eq(&reports);
+}
+
+/// What the client has missed of them it can follow: what an execution replaces, and what counts no more.
+#[test]
+fn each_execution_that_does_not_count_any_more_is_named_once() {
+    let told = |story: &[&str]| {
+        let mut floor = GatewayHarness::literal().showing_all();
+        floor.run(&[&[ORDER, "venue accepts X"], story].concat().join("\n"));
+        let name = |id: &str| {
+            let known = ["e1", "e1-new", "e1-new-new"];
+            let is_meant = |known: &&&str| ExecIds(1).for_execution(1, known) == id;
+            known.iter().find(is_meant).map_or_else(|| "bust".to_owned(), |known| (*known).to_owned())
+        };
+        let trades = captured_trades(&floor.statuses, ExecIds(1));
+        let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=AD|568=T|569=1|11=X")).unwrap());
+        let place = ReportPlace { number: 1, total: trades.len() };
+        let shown = |report: String| {
+            let fields = report.split('|').filter_map(|field| field.split_once('='));
+            let wanted = fields.filter(|(tag, _)| ["17", "31", "32", "150", "487", "572"].contains(tag));
+            let named = wanted.map(|(tag, value)| match tag {
+                "17" | "572" => format!("{tag}={}", name(value)),
+                _ => format!("{tag}={value}"),
+            });
+            named.collect::<Vec<_>>().join(" ")
+        };
+        let sent = trades.iter().map(|trade| sound(&trade_report(&echo, trade, place, false, floor.reference())));
+        sent.map(shown).collect::<Vec<_>>().join("; ")
+    };
+    let stories: [&[&str]; 4] = [
+        &["venue fills X e1 40 10", "venue busts X e1"],
+        &["venue fills X e1 40 10", "venue corrects X e1 30 9.5"],
+        &["venue fills X e1 40 10", "venue corrects X e1 30 9.5", "venue corrects X e1-new 20 9"],
+        &["venue fills X e1 40 10", "venue corrects X e1 30 9.5", "venue busts X e1-new"],
+    ];
+    expect![[r#"
+        17=bust 31=10 32=40 150=H 487=1 572=e1
+        17=e1-new 31=9.5 32=30 150=G 487=2 572=e1
+        17=e1-new 31=9.5 32=30 150=H 487=1 572=e1; 17=e1-new-new 31=9 32=20 150=G 487=2 572=e1-new
+        17=e1-new 31=9.5 32=30 150=H 487=1 572=e1; 17=bust 31=9.5 32=30 150=H 487=1 572=e1-new
+    "#]]
+    .assert_eq(&(stories.map(told).join("\n") + "\n"));
 }
 
 #[test]
