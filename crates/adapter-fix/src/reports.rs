@@ -35,7 +35,7 @@ pub enum InboundMeaning {
 /// Translates the messages of one session.
 pub struct FixTranslator {
     pub(crate) dialect: Dialect,
-    ids: ClientIds,
+    pub(crate) ids: ClientIds,
     pub chains: OrderChains,
     pub(crate) captures: OpenCaptures,
     /// Of the adapter: answers to questions of an earlier one are not ours.
@@ -130,7 +130,7 @@ impl FixTranslator {
     }
 
     /// Where the venue names orders by its own ids, what it says is about the newest request.
-    fn request_meant(&self, id: WireId) -> WireId {
+    pub(crate) fn request_meant(&self, id: WireId) -> WireId {
         let newest = || self.chains.get(id.order)?.kinds.last().map(|(request, _)| *request);
         match self.dialect.ids.naming {
             OrderNaming::Chain => id,
@@ -326,7 +326,7 @@ impl FixTranslator {
         report(ReportKind::Replaced { order: id.order, terms, ext_id })
     }
 
-    fn is_superseded(&self, id: WireId, kind: RequestKind) -> bool {
+    pub(crate) fn is_superseded(&self, id: WireId, kind: RequestKind) -> bool {
         self.chains.get(id.order).is_some_and(|chain| chain.is_superseded(id.request, kind))
     }
 
@@ -409,65 +409,6 @@ impl FixTranslator {
         };
         chain.reported_fill(exec_id, quantity).map(Text::from)
     }
-
-    fn on_cancel_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
-        let tag = if self.dialect.ids.naming == OrderNaming::Venue { 41 } else { 11 };
-        let Some(id) = message.text(tag).and_then(|text| self.ids.read(text)) else {
-            let id = message.text(tag).unwrap_or_default().to_owned();
-            return vec![InboundMeaning::Foreign { id }];
-        };
-        let id = self.request_meant(id);
-        let sent = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
-        let kind = match message.text(434) {
-            Some("1") => Some(RequestKind::Cancel),
-            Some("2") => Some(RequestKind::Replace),
-            _ => sent,
-        };
-        self.refuse(id, kind, reject_reason(message, "CxlRejReason", 102))
-    }
-
-    /// Names the request by its number (45), or by its id (379).
-    fn on_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
-        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
-        let by_id = message.text(379).and_then(|text| self.ids.read(text));
-        let reason = reject_reason(message, "reason", if message.msg_type() == b"3" { 373 } else { 380 });
-        match (by_number, by_id) {
-            (Some(sent), _) => self.refuse(sent.id, Some(sent.kind), reason),
-            (None, Some(id)) => {
-                let kind = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
-                self.refuse(id, kind, reason)
-            }
-            (None, None) => unclear(None, format!("the venue refused a message: {reason}")),
-        }
-    }
-
-    /// Whether a refused message (3, j) was about an order.
-    pub(crate) fn names_request(&self, message: &FixMessage<'_>) -> bool {
-        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
-        by_number.is_some() || message.text(379).and_then(|text| self.ids.read(text)).is_some()
-    }
-
-    fn refuse(&mut self, id: WireId, kind: Option<RequestKind>, reason: Text) -> Vec<InboundMeaning> {
-        let order = id.order;
-        match kind {
-            Some(RequestKind::New) => {
-                self.chains.end(order);
-                report(ReportKind::Rejected { order, reason })
-            }
-            // Another request of its kind is pending, and not refused by this.
-            Some(kind @ (RequestKind::Cancel | RequestKind::Replace)) if self.is_superseded(id, kind) => Vec::new(),
-            Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
-            Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
-            // A question that is refused has no answer.
-            Some(RequestKind::TradeCapture) => self.on_capture_refused(order),
-            Some(RequestKind::Status | RequestKind::MassStatus | RequestKind::Positions | RequestKind::MarketData) => {
-                self.chains.chain(order).questions.clear();
-                Vec::new()
-            }
-            None if self.is_superseded(id, RequestKind::New) => Vec::new(),
-            None => unclear(Some(order), format!("a request of before the start was refused: {reason}")),
-        }
-    }
 }
 
 fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
@@ -490,7 +431,7 @@ pub(crate) fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMean
 }
 
 /// The venue's text, else its code.
-fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Text {
+pub(crate) fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Text {
     match (message.text(58), message.text(tag)) {
         (Some(text), _) if !text.is_empty() => text.into(),
         (_, Some(code)) => format!("{name} ({tag}) {code}").into(),

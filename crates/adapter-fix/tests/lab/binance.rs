@@ -69,6 +69,7 @@ fn orders_live_and_end_over_signed_sessions() {
             4 rejected: Filter failure: LOT_SIZE
         the cancel of an order that was never sent
             9 cancel refused: Unknown order sent.
+            9 in doubt: the venue refused a request about the order, and may not have it as it is here
     "#]]
     .assert_eq(&told);
     let refused = "venue-no-replace: the venue takes no replaces";

@@ -77,6 +77,7 @@ fn orders_live_and_end_over_fix_44() {
             9 not found
         and cancelled
             9 cancel refused: Unknown order sent.
+            9 in doubt: the venue refused a request about the order, and may not have it as it is here
         another order
             3 accepted
         its cancel is reported as new
@@ -110,6 +111,7 @@ fn orders_live_and_end_over_fix_42() {
             9 not found
         and cancelled
             9 cancel refused: Unknown order sent.
+            9 in doubt: the venue refused a request about the order, and may not have it as it is here
         another order
             3 accepted
         its cancel is reported as new

@@ -219,3 +219,27 @@ fn a_question_of_a_lost_connection_has_no_answer() {
     story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|14=0|151=100");
     assert!(story.told.ends_with("nothing\n"), "{}", story.told);
 }
+
+/// After a start the id by which the venue knows a replaced order is a guess: here the newest requests, cancels that never left, are not it.
+#[test]
+fn an_order_whose_cancel_was_refused_as_unknown_is_asked_about_and_the_next_cancel_names_it_rightly() {
+    let mut story = Story::new("generic-44");
+    let held = |request| Order { request, revision: 1, ..order(1) };
+    story.cancel(&held(3));
+    story.venue("9 11=R7-1-3|41=R7-1-2|37=NONE|39=8|434=1|102=1");
+    ask(&mut story, &held(3));
+    story.venue("8 11=R7-1-1|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100");
+    story.cancel(&held(4));
+    story.venue("9 11=R7-1-4|41=R7-1-1|37=V1|39=0|434=1|102=2|58=not now");
+    expect![[r#"
+        > 35=F|11=R7-1-3|38=100|41=R7-1-2|54=1|55=MSFT|60=20261116-12:00:00.000
+        < 35=9|11=R7-1-3|41=R7-1-2|37=NONE|39=8|434=1|102=1
+            1 cancel refused: CxlRejReason (102) 1; 1 in doubt: the venue refused a request about the order, and may not have it as it is here
+        < 35=8|11=R7-1-1|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+        > 35=F|11=R7-1-4|38=100|41=R7-1-1|54=1|55=MSFT|60=20261116-12:00:00.000
+        < 35=9|11=R7-1-4|41=R7-1-1|37=V1|39=0|434=1|102=2|58=not now
+            1 cancel refused: not now
+    "#]]
+    .assert_eq(&story.told);
+}

@@ -67,7 +67,7 @@ fn a_chain_of_replaces_goes_by_the_last_accepted_id() {
             1 replace refused: not now
         > 35=F|11=R7-1-3|38=100|41=R7-1-1|54=1|55=MSFT|60=20261116-12:00:00.000
         < 35=9|11=R7-1-3|41=R7-1-1|37=V1|39=2|434=1|102=0
-            1 cancel refused: CxlRejReason (102) 0
+            1 cancel refused: CxlRejReason (102) 0; 1 in doubt: the venue refused a request about the order, and may not have it as it is here
     "#]]
     .assert_eq(&story.told);
 }
@@ -103,7 +103,7 @@ fn what_is_said_of_an_older_request_does_not_settle_the_newest() {
             1 replaced: 80 @ 10.7 GTC
         > 35=F|11=R7-1-3|38=100|41=R7-1-2|54=1|55=MSFT|60=20261116-12:00:00.000
         < 35=9|11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0
-            1 cancel refused: CxlRejReason (102) 0
+            1 cancel refused: CxlRejReason (102) 0; 1 in doubt: the venue refused a request about the order, and may not have it as it is here
         > 35=F|11=R7-1-4|38=100|41=R7-1-2|54=1|55=MSFT|60=20261116-12:00:00.000
         < 35=9|43=Y|11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0
             nothing

@@ -156,6 +156,7 @@ fn told(report: &ReportKind) -> String {
             let at = at.map_or_else(String::new, |at| format!(" at {at}"));
             format!("{order} takes back {exec_id}{}{at}", by.unwrap_or_default())
         }
+        ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} in doubt: {reason}"),
         ReportKind::Inquiry(answer) => {
             let as_of: Timestamp = answer.as_of;
             match &answer.result {
