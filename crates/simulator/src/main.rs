@@ -152,26 +152,29 @@ fn run_all(arguments: &Arguments, begun: Instant) -> io::Result<Totals> {
         }
         drop(sender);
         let mut totals = Totals::default();
+        let mut failed = Vec::new();
         for (seed, report) in reports {
-            totals.add(seed, report?, arguments, begun)?;
+            failed.extend(totals.add(seed, report?));
+        }
+        // At the end, because a search of many runs would hold back what the other seeds have found.
+        for (seed, report) in failed {
+            explain(&arguments.plan(seed), report, !arguments.no_shorten && arguments.has_time(begun))?;
         }
         Ok(totals)
     })
 }
 
 impl Totals {
-    fn add(&mut self, seed: u64, report: RunReport, arguments: &Arguments, begun: Instant) -> io::Result<()> {
+    /// The seed again, where a promise was broken.
+    fn add(&mut self, seed: u64, report: RunReport) -> Option<(u64, RunReport)> {
         self.coverage.add(&report.coverage);
         self.simulated += report.simulated;
         self.runs += 1;
         self.last_seed = self.last_seed.max(seed);
         println!("seed {seed}: {}, trace {}", report.verdict(), report.hash);
-        if let Some(violation) = &report.violation {
-            self.failures.push((seed, violation.to_string()));
-            let is_shortened = !arguments.no_shorten && arguments.has_time(begun);
-            explain(&arguments.plan(seed), report, is_shortened)?;
-        }
-        Ok(())
+        let violation = report.violation.as_ref()?.to_string();
+        self.failures.push((seed, violation));
+        Some((seed, report))
     }
 
     #[allow(clippy::cast_precision_loss, reason = "for people to read")]
@@ -219,7 +222,9 @@ impl Totals {
     }
 }
 
+/// How the run of the seed failed, by a schedule as short as it can be, or by its last lines.
 fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()> {
+    println!("seed {} broke a promise:", plan.seed);
     if !is_shortened {
         print!("{}", failed.ending());
         return Ok(());
