@@ -3,7 +3,7 @@
 use domain::breaks::{Break, BreakSide};
 use domain::report::{
     AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage,
-    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueListing, VenueOrder, VenueSnapshot,
+    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueFill, VenueListing, VenueOrder, VenueSnapshot,
 };
 use domain::{ExchangeId, OrderProperty, SecurityId, Text};
 
@@ -96,6 +96,10 @@ impl StoryEngine {
         world
     }
 
+    fn taken_back(&self, id: &str, exec_id: &str, by: Option<VenueFill>) -> ReportKind {
+        ReportKind::TakenBack { order: self.number(id), exec_id: exec_id.into(), by: by.map(Box::new), at: None }
+    }
+
     pub(super) fn listed(&self, words: &[&str]) -> ReportKind {
         match words {
             // Asked now, one page.
@@ -114,6 +118,11 @@ impl StoryEngine {
                     last: !parts.contains(&"more"),
                     as_of: self.now,
                 })
+            }
+            ["takes-back", id, exec] => self.taken_back(id, exec, None),
+            ["takes-back", id, exec, "for", quantity, "@", at, by] => {
+                let by = self.picture(&[&format!("fill:{id}:{quantity}@{at}:{by}")]).fills.remove(0);
+                self.taken_back(id, exec, Some(by))
             }
             ["lists-terms", id, quantity, "@", limit, others @ ..] => {
                 let mut orders = self.picture(&[&format!("{id}:live")]).orders;

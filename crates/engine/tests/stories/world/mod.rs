@@ -231,10 +231,6 @@ impl StoryEngine {
                 let by = money::detailed(fill(id, quantity, at, exec), details);
                 ReportKind::Corrected { exec_id: (*old).into(), by }
             }
-            ["takes-back", id, exec] => self.taken_back(id, exec, None),
-            ["takes-back", id, exec, "for", quantity, "@", at, by] => {
-                self.taken_back(id, exec, Some(fill(id, quantity, at, by)))
-            }
             ["lost", id] => {
                 ReportKind::DeliveryUnknown { order: self.number(id), reason: "time-out".into(), dead_after: None }
             }
@@ -274,10 +270,6 @@ impl StoryEngine {
         let requested = || self.order(id).and_then(|order| order.pending.replace().map(|(_, terms)| terms));
         let terms = terms.or_else(requested).expect("a replace is pending");
         ReportKind::Replaced { order: self.number(id), terms, ext_id: leg.map(Into::into) }
-    }
-
-    fn taken_back(&self, id: &str, exec_id: &str, by: Option<VenueFill>) -> ReportKind {
-        ReportKind::TakenBack { order: self.number(id), exec_id: exec_id.into(), by: by.map(Box::new), at: None }
     }
 
     fn answer(&self, parts: &[&str], seconds_ago: i64, requests_for: Option<i64>) -> ReportKind {
