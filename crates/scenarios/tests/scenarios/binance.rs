@@ -152,7 +152,7 @@ pub(crate) fn place_when_priced(client: &mut HttpClient, order: &Value) {
     let place = || {
         let answer = client.submit(order);
         let is_unpriced = answer.status == 422
-            && ["cash-unknown", "no-reference-price"].iter().any(|code| answer.body.contains(code));
+            && ["cash-unknown", "no-reference-price", "stale-price"].iter().any(|code| answer.body.contains(code));
         assert!(answer.status == 200 || is_unpriced, "{order}: {answer:?}");
         (answer.status == 200).then_some(())
     };
