@@ -6,12 +6,13 @@ use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreReply};
 
+use crate::copy_reader::{CopyReader, direct_get};
 use crate::durability;
 use crate::member_link::{MemberLink, NewestMessage, announcement, announcement_subject};
 use crate::member_requests::MemberRequests;
 use crate::member_status::StatusLink;
 use crate::nats_client::{NatsClient, RequestFailure};
-use crate::read_ahead::{BYTES_MAX, ENTRIES_MAX, ReadAhead, sequence_of};
+use crate::read_ahead::{BYTES_MAX, ENTRIES_MAX, ReadAhead};
 use crate::server_watch::ServerWatch;
 use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
@@ -43,6 +44,7 @@ pub struct JetStreamStore {
     /// Tells followers of each entry that was accepted, so that they need not ask for it again and again.
     announcements: NewestMessage,
     ahead: ReadAhead,
+    copies: CopyReader,
 }
 
 impl JetStreamStore {
@@ -54,7 +56,8 @@ impl JetStreamStore {
         let client = NatsClient::connect(&settings)?;
         stream::open(&client, &settings, &checked)?;
         let announcements = client.newest_message(announcement_subject(&settings.stream));
-        Ok(Self { client, settings, silent: checked.silent, announcements, ahead: ReadAhead::default() })
+        let copies = CopyReader::new(settings.clone());
+        Ok(Self { client, settings, silent: checked.silent, announcements, ahead: ReadAhead::default(), copies })
     }
 
     /// Messages between the members, on the connection of this client: they end with it. `on_report` is called on its thread.
@@ -97,18 +100,15 @@ impl JetStreamStore {
         reply
     }
 
-    fn direct_get(&self) -> String {
-        format!("$JS.API.DIRECT.GET.{}", self.settings.stream)
-    }
-
-    /// Asks for many entries at once, where a reader is behind. Any server that holds the stream answers; where it has none, or cannot read
+    /// Asks for many entries at once, where a reader is behind. A server that holds the stream answers; where it has none, or cannot read
     /// one, the stream's leader is asked for that one as always.
     fn read_ahead(&mut self, position: LogPosition) -> Option<Vec<u8>> {
         if !self.ahead.is_due(position) {
             return None;
         }
         let body = json!({ "seq": position.0, "batch": ENTRIES_MAX, "max_bytes": BYTES_MAX }).to_string().into_bytes();
-        let messages = self.client.exchange_many(&self.direct_get(), body, ENTRIES_MAX, self.settings.answer_wait);
+        let subject = direct_get(&self.settings.stream);
+        let messages = self.client.exchange_many(&subject, body, ENTRIES_MAX, self.settings.answer_wait);
         self.ahead.fill(position, messages);
         self.ahead.take(position)
     }
@@ -226,11 +226,8 @@ impl LogStore for JetStreamStore {
         reply
     }
 
-    /// Any server that holds the stream answers, by chance: asked often enough, each of them does.
     fn load_copy(&mut self, position: LogPosition) -> Option<Vec<u8>> {
-        let body = json!({ "seq": position.0 }).to_string().into_bytes();
-        let message = self.client.exchange(&self.direct_get(), &[], body, self.settings.answer_wait).ok()?;
-        (sequence_of(&message) == Some(position.0)).then(|| message.payload.to_vec())
+        self.copies.load(position)
     }
 
     /// What does not answer soon is tried again later: frames wait meanwhile.

@@ -14,6 +14,7 @@ mod message_connection;
 mod member_status;
 mod server_watch;
 mod read_ahead;
+mod copy_reader;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;

@@ -31,14 +31,23 @@ pub(crate) enum RequestFailure {
 
 impl NatsClient {
     pub(crate) fn connect(settings: &JetStreamSettings) -> Result<Self, LogOpenError> {
+        Self::start(options(&settings.connection())?, &settings.servers, settings.open_wait)
+    }
+
+    /// To this server and no other, also when the connection is made anew.
+    pub(crate) fn connect_to(settings: &JetStreamSettings, server: &str) -> Result<Self, LogOpenError> {
+        let options = options(&settings.connection())?.ignore_discovered_servers();
+        Self::start(options, &[server.to_owned()], settings.answer_wait)
+    }
+
+    fn start(options: ConnectOptions, servers: &[String], wait: Duration) -> Result<Self, LogOpenError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .thread_name("nats")
             .build()
             .map_err(unavailable)?;
-        let options = options(&settings.connection())?;
-        let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
+        let connected = async { tokio::time::timeout(wait, options.connect(servers)).await };
         let client = runtime.block_on(connected).map_err(unavailable)?.map_err(connect_failure)?;
         Ok(Self { client, runtime })
     }

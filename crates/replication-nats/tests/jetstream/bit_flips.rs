@@ -19,6 +19,8 @@ const FLIPS: &str = "BIT_FLIPS";
 const FLIPS_IN_TESTS: u64 = 3;
 const SEED: &str = "RIALTO_SEED";
 const FRAMES: usize = 12;
+/// Readers of a log of which one server has the wrong bit. Each connects to a server by chance, and the one with the wrong bit is among them.
+const READERS: usize = 6;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -61,10 +63,14 @@ impl BitFlip {
         let mut store = cluster.open(&self.stream);
         if let [server] = self.servers[..] {
             cluster.make_stream_leader(&self.stream, server);
+            cluster.wait_for_copies(&self.stream);
         }
         let is_good =
             matches!(store.load(self.position()), LoadReply::Entry(bytes) if LogEntry::decode(&bytes).is_ok());
         let named = self.check_read(read(&mut log(store, 2)));
+        for _ in 1..if self.servers.len() == 1 { READERS } else { 1 } {
+            self.check_read(read(&mut log(cluster.open(&self.stream), 2)));
+        }
         if is_good { "repaired by JetStream" } else { named }
     }
 

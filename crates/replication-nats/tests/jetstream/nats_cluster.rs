@@ -147,6 +147,23 @@ impl NatsCluster {
     }
 }
 
+impl NatsCluster {
+    /// Until every server has all that the stream's leader has: one that lags behind does not answer for its copy.
+    pub(crate) fn wait_for_copies(&self, stream: &str) {
+        let begun = Instant::now();
+        while !self.has_all_copies(stream) {
+            assert!(begun.elapsed() < PATIENCE, "a copy of {stream} stays behind");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn has_all_copies(&self, stream: &str) -> bool {
+        let answer = request(&self.settings(stream), &format!("$JS.API.STREAM.INFO.{stream}"), Vec::new());
+        let current = |replicas: &Vec<Value>| replicas.iter().filter(|replica| replica["current"] == true).count();
+        answer["cluster"]["replicas"].as_array().map(current) == Some(self.len() - 1)
+    }
+}
+
 pub(crate) fn open_patiently(settings: &JetStreamSettings) -> Result<JetStreamStore, LogOpenError> {
     let begun = Instant::now();
     loop {

@@ -11,7 +11,7 @@ use super::store::{LoadReply, LogStore, StoreReply};
 use super::types::{CandidateId, Epoch, LogPosition, MessageId};
 use crate::journal::{FrameChain, SealedFrame};
 
-/// How often another copy of an entry is asked for. An engine may choose the machine by chance.
+/// How often another copy of an entry is asked for: each machine several times, because one that has just started may not answer yet.
 const COPIES_ASKED: usize = 16;
 /// Marks of one lead at which the log may still begin.
 const MARKS_MAX: usize = 4_096;
