@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use crate::binance::{BITCOIN, LabPlatform, order_of, place_when_priced, resting, wait_for_session};
 use crate::cluster::{TestCluster, wait_for_health};
+use crate::cluster_fix::with_fix;
 use crate::test_platform::{TraderClient, with_id};
 
 /// What a member says of itself. Each is named in docs/cluster.md.
-const OWN: [&str; 11] = [
+const OWN: [&str; 10] = [
     "/asyncapi.json",
     "/health/cluster",
     "/health/leader",
@@ -19,7 +20,6 @@ const OWN: [&str; 11] = [
     "/rest/broker/url/ws",
     "/rest/cluster",
     "/rest/config-params",
-    "/rest/fix/sessions",
     "/rest/log",
 ];
 
@@ -152,7 +152,7 @@ fn lab() -> LabPlatform {
 #[test]
 fn every_get_of_a_follower_is_the_leaders_at_the_same_sequence() {
     let cluster = TestCluster::with_members(&["a", "b"], 0, lab());
-    let first = cluster.start_member("a");
+    let first = with_fix(&cluster, "a", 0).start();
     first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
     let mut leader = first.client();
     wait_for_session(&mut leader, "SUBSCRIBED");
@@ -162,7 +162,7 @@ fn every_get_of_a_follower_is_the_leaders_at_the_same_sequence() {
     trade(&mut leader);
     administer_all(&mut leader);
     wait_for_break_and_samples(&mut leader);
-    let second = cluster.start_member("b");
+    let second = with_fix(&cluster, "b", 0).start();
     let mut follower = second.client();
     wait_for_health(&mut follower, "/health/ready", 200, "follower");
     // The first question waits until the leader is heard; where that takes long it says so, and never that there is no price.

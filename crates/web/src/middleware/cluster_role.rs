@@ -1,5 +1,5 @@
 //! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands go to the leader, and
-//! questions about bars where it alone makes them.
+//! questions about what it alone knows.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
@@ -17,6 +17,8 @@ const LAG: HeaderName = HeaderName::from_static("rialto-lag-millis");
 /// What concerns this server alone, whoever leads.
 const OWN: [&str; 3] = ["login::login", "login::logout", "runtime::exit"];
 
+/// The leader alone has a FIX port.
+const FIX_SESSIONS: &str = "fix::sessions";
 const BARS: &str = "marketdata::bars";
 
 /// Who carries a request out.
@@ -29,8 +31,7 @@ pub(crate) enum ServedBy {
 /// A follower changes nothing: only the leader journals. A request that was forwarded already is not forwarded again.
 pub(crate) fn served_by(services: &WebServices, endpoint: &Endpoint, request: &Request) -> Result<ServedBy, Problem> {
     let is_question = [Method::GET, Method::HEAD].iter().any(|method| endpoint.method == method.as_str());
-    let is_of_leader = endpoint.handler == BARS && services.bars.are_of_leader();
-    if is_question && !is_of_leader || OWN.contains(&endpoint.handler) {
+    if is_question && !is_known_to_leader_alone(services, endpoint) || OWN.contains(&endpoint.handler) {
         return Ok(ServedBy::ThisServer);
     }
     let Some(ClusterView { role: ClusterRole::Follower, leader, .. }) = services.health.cluster() else {
@@ -39,6 +40,14 @@ pub(crate) fn served_by(services: &WebServices, endpoint: &Endpoint, request: &R
     match services.forwarder.is_some() && request.extensions().get::<ForwardedCaller>().is_none() {
         true => Ok(ServedBy::Leader),
         false => Err(not_leader(leader)),
+    }
+}
+
+fn is_known_to_leader_alone(services: &WebServices, endpoint: &Endpoint) -> bool {
+    match endpoint.handler {
+        FIX_SESSIONS => true,
+        BARS => services.bars.are_of_leader(),
+        _ => false,
     }
 }
 

@@ -152,6 +152,23 @@ fn follower_without_bars(answer: Result<ForwardedResponse, ForwardingError>) -> 
 }
 
 #[test]
+fn fix_sessions_are_those_of_the_leader_who_alone_has_a_fix_port() {
+    const SESSIONS: &str = "/rest/fix/sessions";
+    let (follower, forwarder) = follower(Ok(ForwardedResponse {
+        status: 200,
+        headers: vec![],
+        body: b"[{\"id\":\"CLIENT\"}]".to_vec(),
+        sequence: 4_700,
+    }));
+    let heard = follower.get(SESSIONS);
+    assert!(heard.starts_with("HTTP/1.1 200 OK") && heard.ends_with("[{\"id\":\"CLIENT\"}]"), "{heard}");
+    let asked: Vec<_> = forwarder.forwarded.lock().unwrap().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(asked, [SESSIONS]);
+    let (follower, _) = self::follower(Err(ForwardingError::Unanswered));
+    assert_eq!(code(&follower.get(SESSIONS)), "503 not-leader", "never that there is none");
+}
+
+#[test]
 fn a_question_about_bars_is_answered_by_the_leader_who_alone_makes_them() {
     const BARS: &str = "/rest/marketdata/bar?security=1&barSize=MIN_5";
     let answer =
