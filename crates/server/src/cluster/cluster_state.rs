@@ -17,12 +17,13 @@ use ring::digest::{SHA256, digest};
 use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
+use super::follower_lag::FollowerLag;
 use super::member_status::HeardMembers;
 use super::price_feed::SharedCounters;
 use crate::clock::ServerClock;
 use crate::exit_failure::{Exit, ExitFailure};
 
-/// A follower that has not been at the end of the log for longer is not ready.
+/// A follower whose lag is longer is not ready.
 pub const FOLLOWER_LAG_MAX: Duration = Duration::from_secs(5);
 /// A stop waits for a majority and for standbys for so long. Then what they do not have is not acknowledged.
 pub const STOP_WITHOUT_MAJORITY_AFTER: Duration = Duration::from_secs(5);
@@ -54,6 +55,8 @@ pub struct ClusterState {
     pub(crate) heard: HeardMembers,
     /// The last record at which a follower's engine had the leader's digest; 0 where there was none yet.
     pub(crate) digest_compared: Arc<AtomicU64>,
+    /// The last record that a follower's engine has applied.
+    pub(crate) applied: Arc<AtomicU64>,
     wall: ServerClock,
     known: Mutex<KnownCluster>,
 }
@@ -62,8 +65,7 @@ struct KnownCluster {
     role: ClusterRole,
     epoch: Epoch,
     leader: Option<CandidateId>,
-    /// When a follower was at the end of the log last.
-    at_end: Option<Instant>,
+    lag: FollowerLag,
     /// The last entry that was read.
     entry: LogPosition,
     /// Changes of the lead that were seen.
@@ -101,6 +103,7 @@ impl ClusterState {
             prices: SharedCounters::default(),
             heard: HeardMembers::default(),
             digest_compared: Arc::default(),
+            applied: Arc::default(),
             wall,
             known: Mutex::new(KnownCluster::begin()),
         }))
@@ -108,15 +111,17 @@ impl ClusterState {
 
     pub fn view(&self) -> ClusterView {
         let (replication, standbys) = (self.replication.state(), self.replication.standby_state());
-        let known = self.known();
+        let mut known = self.known();
         let is_leader = known.role == ClusterRole::Leader;
+        known.lag.confirm_end(self.applied.load(Ordering::Acquire));
+        let lag = known.lag.at(Instant::now(), self.timing.pulse, known.leader.is_some());
         ClusterView {
             member: self.member.clone(),
             role: known.role,
             is_eligible: self.is_eligible,
             epoch: known.epoch.0,
             leader: known.leader.and_then(|leader| self.address_of(leader)),
-            lag: known.at_end.filter(|_| !is_leader).map(|at| at.elapsed()),
+            lag: lag.filter(|_| !is_leader),
             entry: if is_leader { replication.accepted.0 } else { known.entry.0 },
             has_lease: is_leader && self.holds_lease(),
             problem: if is_leader { replication.waiting.or(standbys.problem) } else { known.problem.clone() },
@@ -236,17 +241,20 @@ impl ClusterState {
     }
 
     pub(crate) fn set_entry(&self, entry: LogPosition) {
-        self.known().entry = entry;
+        let mut known = self.known();
+        known.entry = entry;
+        known.lag.note_entry(Instant::now());
     }
 
     pub(crate) fn set_role(&self, role: ClusterRole) {
         self.known().role = role;
     }
 
-    /// Everything that the log has was read.
-    pub(crate) fn set_at_end(&self) {
+    /// Everything that the log has was read, up to this record.
+    pub(crate) fn set_read_to_end(&self, sequence: u64) {
         let mut known = self.known();
-        (known.at_end, known.problem) = (Some(Instant::now()), None);
+        known.problem = None;
+        known.lag.note_end(sequence, self.applied.load(Ordering::Acquire), Instant::now());
     }
 
     pub(crate) fn set_problem(&self, reason: String) {
@@ -299,7 +307,8 @@ impl ClusterState {
             (Some(reason), _) => (false, reason),
             (None, None) => (false, "it has not read the log to its end yet".to_owned()),
             (None, Some(lag)) if lag > FOLLOWER_LAG_MAX => {
-                (false, format!("it has not been at the end of the log for {} ms", lag.as_millis()))
+                let reason = "it is not at the end of the log, or no leader writes to it";
+                (false, format!("{reason}: lag {} ms", lag.as_millis()))
             }
             (None, Some(lag)) => (true, format!("epoch {epoch}, lag {} ms", lag.as_millis())),
         }
@@ -352,7 +361,7 @@ impl KnownCluster {
             role: ClusterRole::Follower,
             epoch: Epoch(0),
             leader: None,
-            at_end: None,
+            lag: FollowerLag::new(Instant::now()),
             entry: LogPosition(0),
             leads_seen: 0,
             problem: None,
@@ -418,7 +427,7 @@ pub(crate) mod tests {
         let state = state("a");
         let check = || (state.check().ok, state.check().detail);
         assert_eq!(check(), (false, "follower, it has not read the log to its end yet".to_owned()));
-        state.set_at_end();
+        state.set_read_to_end(0);
         assert!(check().0, "{}", check().1);
         assert!(state.view().lag.is_some_and(|lag| lag < FOLLOWER_LAG_MAX));
         state.set_problem("nobody answers".to_owned());

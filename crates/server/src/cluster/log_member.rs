@@ -126,7 +126,7 @@ impl LogMember {
             Err(error) => return Err(follow_failure(error)),
         };
         if events.is_empty() {
-            self.state.set_at_end();
+            self.note_end();
             self.report(REPORT_EVERY);
             return Ok(Look::AtEnd);
         }
@@ -146,12 +146,16 @@ impl LogMember {
         let frames: Vec<_> = events.into_iter().filter_map(frame).collect();
         match frames.is_empty() || hand_over(frames) {
             true if self.follower.cursor().position() == self.link.announced() => {
-                self.state.set_at_end();
+                self.note_end();
                 Ok(Look::ReadAnnounced)
             }
             true => Ok(Look::Read),
             false => Err(engine_has_ended()),
         }
+    }
+
+    fn note_end(&self) {
+        self.state.set_read_to_end(self.follower.cursor().chain().head().sequence);
     }
 
     /// Up to what was announced, so that the end of the log is not asked for while the leader waits for a report.

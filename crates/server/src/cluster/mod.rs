@@ -9,6 +9,8 @@
 pub mod ha_command;
 /// The file of `--cluster`.
 pub mod cluster_file;
+/// How old the answers of a follower may be.
+mod follower_lag;
 /// Who leads, and how far this server is.
 pub mod cluster_state;
 /// What members tell each other of themselves.

@@ -125,7 +125,7 @@ mod tests {
         leader.set_leader(Epoch(3), Some(leader.candidate));
         leader.begin_lead(LeadCause::FailOver, Some(state("c").candidate), std::time::Instant::now());
         leader.set_role(ClusterRole::Leader);
-        follower.set_at_end();
+        follower.set_read_to_end(0);
         follower.set_entry(LogPosition(41));
         tell(&leader, &follower);
         let shown = follower.overview();

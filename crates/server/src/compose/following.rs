@@ -65,7 +65,7 @@ pub(super) fn follow(
     let is_stopped = || !stopped.is_empty();
     let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };
     let FollowingCore { storage, state, member, lanes, audit } = core;
-    let bus = FollowerBus::new(config, &storage);
+    let bus = FollowerBus::new(config, &storage, cluster);
     let journal = member.follower().monitor().ok_or_else(|| failed(&"the journal is not open"))?;
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
@@ -156,8 +156,8 @@ impl JournalStatus for AppliedSequence {
 }
 
 impl FollowerBus {
-    fn new(config: &Config, storage: &FollowerStorage) -> Self {
-        let applied = Arc::<AtomicU64>::default();
+    fn new(config: &Config, storage: &FollowerStorage, cluster: &ClusterState) -> Self {
+        let applied = cluster.applied.clone();
         let demand = match config.journal_ticks {
             JournalTicks::All => PriceDemand::default(),
             JournalTicks::None => PriceDemand::from_leader(Instant::now()),
@@ -208,7 +208,8 @@ impl FollowerThreads {
     ) -> Result<Self, ExitFailure> {
         let (updates, received) = bounded(FRAME_BATCHES_MAX);
         let (end, ended) = bounded(1);
-        bus.applied.store(engine.applied(), Ordering::Release);
+        let engine_applied = engine.applied();
+        bus.applied.store(engine_applied, Ordering::Release);
         let following = FollowerLoop {
             engine,
             inbox: lanes,
@@ -222,7 +223,7 @@ impl FollowerThreads {
         let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;
         let stop = Arc::new(AtomicBool::new(false));
         let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone() };
-        cluster.set_at_end();
+        cluster.set_read_to_end(engine_applied);
         let read = move || member.run(&task);
         let member = thread::Builder::new().name("cluster-log".into()).spawn(read).map_err(|error| failed(&error))?;
         Ok(Self { stop, ended, engine, member })
