@@ -1,5 +1,6 @@
 //! Clients of a follower give commands: the leader carries them out as theirs, once, and its answer is theirs.
 
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -107,5 +108,40 @@ fn a_client_of_a_follower_places_orders_at_the_leader_under_its_own_name() {
     second.stop();
     first.wait_for_output("\"role\":\"leader\",\"epoch\":3");
     first.stop();
+    cluster.lab.stop();
+}
+
+fn is_halted(client: &mut HttpClient) -> Option<Value> {
+    let states = client.get_json("/rest/risk/state");
+    let platform = states.as_array().unwrap().iter().find(|state| state["scope"] == "PLATFORM")?;
+    (platform["state"] == "HALTED").then(|| platform["reason"].clone())
+}
+
+#[test]
+fn a_kill_by_signal_or_file_at_a_follower_is_done_by_the_leader() {
+    let cluster = TestCluster::start(0);
+    let first = cluster.start_member("a");
+    first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
+    let mut leader = first.client();
+    let second = follower(&cluster, "b");
+    send_signal(second.pid(), "USR1");
+    let reason = wait_for("the halt by the signal", || is_halted(&mut leader));
+    assert_eq!(reason, json!("SIGUSR1 at member b"));
+
+    let active = json!({ "scope": "PLATFORM", "state": "ACTIVE", "reason": "read" }).to_string();
+    assert_eq!(leader.put("/rest/risk/state", &active).unwrap().status, 200);
+    fs::write(cluster.data("b").join("kill"), "").unwrap();
+    wait_for("the file to be put away", || cluster.data("b").join("kill.done").exists().then_some(()));
+    assert_eq!(is_halted(&mut leader), Some(json!("the file kill at member b")));
+
+    // Nobody leads who could do it: whoever leads next does.
+    assert_eq!(leader.put("/rest/risk/state", &active).unwrap().status, 200);
+    first.kill();
+    send_signal(second.pid(), "USR1");
+    second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
+    let mut leader = second.client();
+    let reason = wait_for("the halt by the new leader", || is_halted(&mut leader));
+    assert_eq!(reason, json!("SIGUSR1"));
+    second.stop();
     cluster.lab.stop();
 }

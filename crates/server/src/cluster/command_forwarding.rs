@@ -18,6 +18,8 @@ use tokio::sync::oneshot;
 use super::cluster_state::ClusterState;
 use crate::exit_failure::{Exit, ExitFailure};
 
+/// The method of a kill by signal or file at a follower.
+pub(crate) const FORWARDED_KILL: &str = "KILL";
 /// The clock that deadlines are compared by.
 type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -139,6 +141,8 @@ pub(crate) struct ForwardedCommands {
     pub(crate) calls: Receiver<ForwardedCall>,
     /// Messages to topics, until somebody takes them.
     pub(crate) events: Option<Receiver<ForwardedCall>>,
+    /// Kills by signal or file, until somebody takes them.
+    pub(crate) kills: Option<Receiver<ForwardedCall>>,
     pub(crate) service: MemberService,
 }
 
@@ -149,15 +153,16 @@ impl ForwardedCommands {
         clock: WallClock,
     ) -> Result<Self, ExitFailure> {
         let ((sender, calls), (event_sender, events)) = (channel(WAITING_MAX), channel(WAITING_MAX));
+        let (kill_sender, kills) = channel(WAITING_MAX);
         let epoch = cluster.view().epoch;
-        let inlet = Arc::new(CommandInlet { epoch, clock, sender, event_sender, seen: Mutex::default() });
+        let inlet = Arc::new(CommandInlet { epoch, clock, sender, event_sender, kill_sender, seen: Mutex::default() });
         let answer = move |message: Vec<u8>| {
             let inlet = inlet.clone();
             async move { inlet.answer(&message).await }
         };
         let service = requests.serve(&service_name(cluster.candidate), answer);
         let failed = |reason| ExitFailure::new(Exit::Failed, format!("can't take commands of followers: {reason}"));
-        Ok(Self { calls, events: Some(events), service: service.map_err(failed)? })
+        Ok(Self { calls, events: Some(events), kills: Some(kills), service: service.map_err(failed)? })
     }
 }
 
@@ -166,6 +171,7 @@ struct CommandInlet {
     clock: WallClock,
     sender: Sender<ForwardedCall>,
     event_sender: Sender<ForwardedCall>,
+    kill_sender: Sender<ForwardedCall>,
     seen: Mutex<SeenNumbers>,
 }
 
@@ -193,8 +199,11 @@ impl CommandInlet {
             return Err("the leader has it already".to_owned());
         }
         let (answer, answered) = oneshot::channel();
-        let is_event = envelope.request.method == broker::FORWARDED_SEND;
-        let sender = if is_event { &self.event_sender } else { &self.sender };
+        let sender = match envelope.request.method.as_str() {
+            broker::FORWARDED_SEND => &self.event_sender,
+            FORWARDED_KILL => &self.kill_sender,
+            _ => &self.sender,
+        };
         let call = ForwardedCall { request: envelope.request, answer };
         sender.try_send(call).map_err(|_| "too many forwarded commands wait at the leader".to_owned())?;
         Ok(answered)
@@ -230,14 +239,16 @@ mod tests {
     const NOW: i64 = 1_000;
 
     fn inlet() -> (CommandInlet, Receiver<ForwardedCall>) {
-        let (inlet, calls, _) = inlet_with_events();
+        let (inlet, [calls, ..]) = inlet_with_all();
         (inlet, calls)
     }
 
-    fn inlet_with_events() -> (CommandInlet, Receiver<ForwardedCall>, Receiver<ForwardedCall>) {
-        let ((sender, calls), (event_sender, events)) = (channel(1), channel(1));
+    /// With requests, messages to topics, and kills.
+    fn inlet_with_all() -> (CommandInlet, [Receiver<ForwardedCall>; 3]) {
+        let [(sender, calls), (event_sender, events), (kill_sender, kills)] = [(); 3].map(|()| channel(1));
         let clock: WallClock = Arc::new(|| Timestamp(NOW));
-        (CommandInlet { epoch: 3, clock, sender, event_sender, seen: Mutex::default() }, calls, events)
+        let inlet = CommandInlet { epoch: 3, clock, sender, event_sender, kill_sender, seen: Mutex::default() };
+        (inlet, [calls, events, kills])
     }
 
     fn message(epoch: u64, deadline: i64, number: u64) -> Vec<u8> {
@@ -268,10 +279,18 @@ mod tests {
 
     #[test]
     fn a_message_to_a_topic_goes_to_the_broker_and_is_taken_once() {
-        let (inlet, mut calls, mut events) = inlet_with_events();
+        let (inlet, [mut calls, mut events, _]) = inlet_with_all();
         assert!(inlet.hand_over(&message_by("SEND", 3, NOW, 1)).is_ok());
         assert_eq!(refusal(&inlet, &message_by("SEND", 3, NOW, 1)), "the leader has it already");
         assert!(events.try_recv().is_ok() && events.try_recv().is_err() && calls.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_kill_goes_to_the_kill_switch_and_is_taken_once() {
+        let (inlet, [mut calls, mut events, mut kills]) = inlet_with_all();
+        assert!(inlet.hand_over(&message_by("KILL", 3, NOW, 1)).is_ok());
+        assert_eq!(refusal(&inlet, &message_by("KILL", 3, NOW, 1)), "the leader has it already");
+        assert!(kills.try_recv().is_ok() && events.try_recv().is_err() && calls.try_recv().is_err());
     }
 
     #[test]

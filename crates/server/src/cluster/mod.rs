@@ -21,6 +21,8 @@ mod overview;
 pub mod log_connection;
 /// Commands from followers to the leader.
 pub(crate) mod command_forwarding;
+/// The kill switch of a follower.
+pub(crate) mod follower_kill;
 /// Prices from the leader to its followers.
 pub(crate) mod price_feed;
 /// The data folder of a member, outside of the cluster.

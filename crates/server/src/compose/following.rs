@@ -32,6 +32,7 @@ use super::{alarms, bar_storage};
 use crate::cluster::cluster_file::ClusterConfig;
 use crate::cluster::cluster_state::ClusterState;
 use crate::cluster::command_forwarding::LeaderLink;
+use crate::cluster::follower_kill::{FollowerKill, KillWatch};
 use crate::cluster::log_connection;
 use crate::cluster::log_member::{FRAME_BATCHES_MAX, LogMember, MemberTask};
 use crate::cluster::price_feed::{self, PriceRoute, PriceThread};
@@ -72,13 +73,17 @@ pub(super) fn follow(
     let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
     let parts = (&storage, &bus, &audit);
-    let servers = FollowerServers::open(config, context, parts, (cluster, &requests), metrics)?;
+    let leader: Arc<dyn CommandForwarder> =
+        Arc::new(LeaderLink::new(cluster, &requests, context.data_dir.clock.wall()));
+    let servers = FollowerServers::open(config, context, parts, (cluster, &leader), metrics)?;
     let prices = follow_prices(config, file, (&bus, &servers), cluster)?;
     let server_file = ServerFile::write(context.data_dir.lock.folder(), &servers.endpoints)?;
     start_context::print_ready_line(&servers.endpoints)?;
     info!("following; serving on {}", servers.web);
+    let kill = watch_kill(context, file, leader)?;
     let exit = threads.wait(&context.stopped, cluster);
-    drop(prices);
+    context.kill_signals = kill.end().ok_or_else(|| failed(&"the thread of the kill switch died"))?;
+    drop((prices, audit_watch));
     drop(server_file);
     let Some(core) = finish(exit?, storage, audit, &*bus.bus.journal)? else {
         servers.close();
@@ -88,6 +93,18 @@ pub(super) fn follow(
     context.data_dir.clock.start_after(core.recovered.at);
     cluster.set_role(ClusterRole::Leader);
     Ok(Some(Followed { core, servers, requests }))
+}
+
+/// The signals come back when it ends.
+fn watch_kill(
+    context: &mut StartContext,
+    file: &ClusterConfig,
+    leader: Arc<dyn CommandForwarder>,
+) -> Result<FollowerKill, ExitFailure> {
+    let (_, none) = tokio::sync::mpsc::channel(1);
+    let signals = std::mem::replace(&mut context.kill_signals, none);
+    let folder = context.data_dir.lock.folder().to_owned();
+    FollowerKill::start(KillWatch::new(folder, signals, &file.member, leader)).map_err(|error| failed(&error))
 }
 
 /// Where the journal has prices, they come with it.
@@ -266,7 +283,7 @@ impl FollowerServers {
         config: &Config,
         context: &StartContext,
         (storage, bus, audit): (&FollowerStorage, &FollowerBus, &Arc<AuditView>),
-        (cluster, requests): (&Arc<ClusterState>, &MemberRequests),
+        (cluster, leader): (&Arc<ClusterState>, &Arc<dyn CommandForwarder>),
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
         let users = (&context.data_dir, context.old_users);
@@ -275,9 +292,7 @@ impl FollowerServers {
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) =
             (open_files::share(config.connections(), 0)?, start_context::certificate(config, None)?);
-        let forwarder: Arc<dyn CommandForwarder> =
-            Arc::new(LeaderLink::new(cluster, requests, context.data_dir.clock.wall()));
-        let topics = BrokerServer::open(config, connections.broker, bus, access.clone(), Some(forwarder.clone()))?;
+        let topics = BrokerServer::open(config, connections.broker, bus, access.clone(), Some(leader.clone()))?;
         let importer =
             ReferenceImporter::new(config.reference_path.clone(), bus.inbox.clone(), bus.catalogue.clone(), vec![]);
         let services = WebServices {
@@ -296,7 +311,7 @@ impl FollowerServers {
             fix_sessions: None,
             strategies: Arc::new(NoStrategies),
             broker: topics.endpoints(config),
-            forwarder: Some(forwarder),
+            forwarder: Some(leader.clone()),
         };
         let bus = (bus, services, storage.instance);
         let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, None)?;

@@ -147,7 +147,8 @@ fn serve_core(
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone(), None)?;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
-    let fix_port = open_control(&data_dir, KillSwitch::new(&engine.bus, &health, &access, &stop), kill_signals)?;
+    let switch = KillSwitch::new(&engine.bus, &health, &access, &stop);
+    let fix_port = open_control(&data_dir, switch.clone(), kill_signals)?;
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
     let seen_prices = prices_at_start(config, &data_dir, &engine.bus, &bars, is_first_start)?;
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
@@ -173,7 +174,7 @@ fn serve_core(
         forwarder: None,
     };
     let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
-    let mut forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir)?;
+    let mut forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir, switch)?;
     let forwarded_events = forwarded.as_mut().and_then(|forwarded| forwarded.events.take());
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
@@ -209,9 +210,14 @@ fn split(
 fn forwarded_commands(
     leader: Option<(&ClusterState, MemberRequests)>,
     data_dir: &DataDir,
+    switch: KillSwitch,
 ) -> Result<Option<ForwardedCommands>, ExitFailure> {
-    let serve = |(cluster, requests)| ForwardedCommands::serve(cluster, &requests, data_dir.clock.wall());
-    leader.map(serve).transpose()
+    let Some((cluster, requests)) = leader else { return Ok(None) };
+    let mut forwarded = ForwardedCommands::serve(cluster, &requests, data_dir.clock.wall())?;
+    if let Some(kills) = forwarded.kills.take() {
+        control::serve_forwarded(switch, kills).map_err(no_thread)?;
+    }
+    Ok(Some(forwarded))
 }
 
 /// Prices for followers, from before the venues send the first.

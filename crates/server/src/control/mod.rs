@@ -14,6 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bus::forwarding::{ForwardedCall, ForwardedResponse};
 use domain::risk::RiskScope;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -49,6 +50,33 @@ pub fn serve(folder: &Path, switch: KillSwitch, signals: Signals) -> io::Result<
     let thread = std::thread::Builder::new().name("control".into());
     thread.spawn(move || runtime.block_on(serve_all(folder, switch, signals)))?;
     Ok(())
+}
+
+/// Kills that followers forward, on a thread of its own, as long as any may come.
+pub fn serve_forwarded(switch: KillSwitch, mut kills: mpsc::Receiver<ForwardedCall>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let serve = async move {
+        while let Some(call) = kills.recv().await {
+            kill_for_follower(&switch, call).await;
+        }
+    };
+    std::thread::Builder::new().name("control-forwarded".into()).spawn(move || runtime.block_on(serve))?;
+    Ok(())
+}
+
+/// The body says by what, and at which member.
+async fn kill_for_follower(switch: &KillSwitch, ForwardedCall { request, answer }: ForwardedCall) {
+    let reason = String::from_utf8_lossy(&request.body);
+    info!("{reason}: killing everything");
+    let answered = switch.kill(RiskScope::Platform, Some(&reason), "kill at a follower").await;
+    log_outcome(&answered);
+    let (status, text) = match answered {
+        ControlReply::Killed { cancels, sequence, .. } => (200, format!("{cancels} cancels, sequence {sequence}")),
+        ControlReply::Refused { detail } => (503, detail),
+        _ => (503, "the answer is about something else".to_owned()),
+    };
+    // A follower that has ended asks no more.
+    answer.send(ForwardedResponse { status, body: text.into_bytes(), ..ForwardedResponse::default() }).unwrap_or(());
 }
 
 async fn serve_all(folder: PathBuf, switch: KillSwitch, signals: Signals) {

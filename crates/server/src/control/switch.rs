@@ -27,6 +27,7 @@ const STATUS_WAIT_MAX: Duration = Duration::from_secs(2);
 /// As over REST.
 const REASON_CHARACTERS_MAX: usize = 256;
 
+#[derive(Clone)]
 pub struct KillSwitch {
     pub bus: Bus,
     pub health: Arc<dyn HealthChecks>,
