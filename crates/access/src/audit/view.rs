@@ -125,8 +125,9 @@ impl AuditView {
         lock(&self.progress).failed.is_some()
     }
 
-    /// Takes records as they become durable, until there will be no more.
+    /// Takes records as they become durable, until there will be no more. It has all records before these.
     pub fn follow(self: &Arc<Self>, records: Receiver<DurableAdminRecord>) -> Result<(), AccessError> {
+        lock(&self.progress).failed = None;
         let view = self.clone();
         let thread = std::thread::Builder::new().name("audit-view".into());
         thread.spawn(move || view.take_all(&records)).map_err(AccessError::system)?;

@@ -179,6 +179,10 @@ impl FollowerEngine {
         }
     }
 
+    pub(crate) fn is_writing_snapshot(&self) -> bool {
+        self.snapshot_writer.is_busy()
+    }
+
     fn snapshot_job(&self) -> SnapshotJob {
         SnapshotJob {
             sequence: self.applied(),

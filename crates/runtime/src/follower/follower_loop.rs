@@ -32,8 +32,9 @@ const HELD_MAX: usize = 1_024;
 pub enum FollowerUpdate {
     /// The next frames, which are in the own journal and durable.
     Frames(Vec<SealedFrame>),
-    /// Shall this process lead? Answered when every frame before is applied, and never by an engine that could not apply one: it must not lead.
-    MayLead(Sender<()>),
+    /// May this process lead now? Answered when every frame before is applied, and never by an engine that could not apply one: it must not
+    /// lead. It may not while it writes a snapshot: the hand-over would wait for that, and the new leader be silent meanwhile.
+    MayLead(Sender<bool>),
     /// This process leads: its journal takes the next records.
     Lead(Box<Journal>),
 }
@@ -85,7 +86,7 @@ impl FollowerLoop {
                 Ok(FollowerUpdate::Frames(frames)) => frames.iter().try_for_each(|frame| self.engine.apply(frame)),
                 Ok(FollowerUpdate::MayLead(reply)) => {
                     // Whoever asked may have stopped.
-                    let _ = reply.send(());
+                    let _ = reply.send(!self.engine.is_writing_snapshot());
                     Ok(())
                 }
                 Err(TryRecvError::Empty) => Ok(()),

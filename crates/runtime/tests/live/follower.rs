@@ -39,10 +39,17 @@ struct Follower {
 impl Follower {
     /// On an empty folder, with snapshots after so many records.
     fn start(snapshot_every_inputs: u64) -> (Self, FollowerEngine, bus::inbox::InboxReceiver) {
+        Self::with_store(snapshot_every_inputs, |store| store)
+    }
+
+    fn with_store(
+        snapshot_every_inputs: u64,
+        prepare: impl FnOnce(SnapshotStore) -> SnapshotStore,
+    ) -> (Self, FollowerEngine, bus::inbox::InboxReceiver) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(FOLDER)).unwrap();
         let lock = DataDirLock::acquire(folder.path()).unwrap();
-        let snapshots = Arc::new(SnapshotStore::open(&lock, INSTANCE).unwrap());
+        let snapshots = Arc::new(prepare(SnapshotStore::open(&lock, INSTANCE).unwrap()));
         let (inbox, lanes) = inbox();
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let sources = RecoverySources {
@@ -168,7 +175,39 @@ fn asked_to_lead(frames: Vec<SealedFrame>) -> (bool, FollowerExit) {
     let exit =
         FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() }
             .run();
-    (applied.recv().is_ok(), exit)
+    (applied.recv() == Ok(true), exit)
+}
+
+#[test]
+fn a_follower_may_not_lead_while_it_writes_a_snapshot() {
+    let (frames, _) = session();
+    let (finish, writing) = unbounded::<()>();
+    // The last step of the first snapshot does not end before this is dropped.
+    let stall = move || {
+        let _ = writing.recv();
+        None
+    };
+    let (follower, engine, inbox) = Follower::with_store(1, |store| store.keep_for(stall));
+    let (sender, updates) = unbounded();
+    let data_folder = follower.folder.path().to_owned();
+    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
+    let following =
+        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() };
+    let thread = thread::spawn(move || following.run());
+    let may_lead = || {
+        let (reply, answer) = unbounded();
+        sender.send(FollowerUpdate::MayLead(reply)).unwrap();
+        answer.recv().unwrap()
+    };
+    assert!(may_lead());
+    sender.send(FollowerUpdate::Frames(frames)).unwrap();
+    assert!(!may_lead());
+    drop(finish);
+    while !may_lead() {
+        thread::yield_now();
+    }
+    drop(sender);
+    assert!(matches!(thread.join(), Ok(FollowerExit::Stopped)));
 }
 
 #[test]

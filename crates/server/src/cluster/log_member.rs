@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use access::AuditView;
 use bus::cluster_overview::LeadCause;
 use crossbeam_channel::{Sender, bounded};
 use replication_nats::MemberLink;
@@ -44,11 +45,17 @@ pub(crate) struct MemberTask {
     pub(crate) updates: Sender<FollowerUpdate>,
     pub(crate) is_eligible: bool,
     pub(crate) stop: Arc<AtomicBool>,
+    /// One that failed has to be completed before this member leads.
+    pub(crate) audit: Arc<AuditView>,
 }
 
 impl MemberTask {
     /// An engine that cannot apply a frame, such as one with a record of a newer version, or that differs from the leader's, must not lead.
-    fn wait_until_applied(&self) -> Result<(), ExitFailure> {
+    /// One that would be silent after its epoch record does not lead now: another member would take over, and so on.
+    fn may_lead(&self) -> Result<bool, ExitFailure> {
+        if self.audit.has_failed() {
+            return Ok(false);
+        }
         let (reply, applied) = bounded(1);
         self.updates.send(FollowerUpdate::MayLead(reply)).map_err(|_| engine_has_ended())?;
         applied.recv().map_err(|_| engine_has_ended())
@@ -95,8 +102,7 @@ impl LogMember {
         while !task.stop.load(Ordering::Relaxed) {
             match self.look(&mut hand_over)? {
                 Look::Read => {}
-                Look::AtEnd if task.is_eligible && self.is_takeover_due() => {
-                    task.wait_until_applied()?;
+                Look::AtEnd if task.is_eligible && self.is_takeover_due() && task.may_lead()? => {
                     match self.lead(task)? {
                         Some(member) => self = member,
                         None => return Ok(()),
@@ -247,5 +253,36 @@ pub(crate) fn follow_failure(error: FollowError) -> ExitFailure {
         // Nothing is wrong with the bytes: somebody has to choose.
         FollowError::Behind { .. } | FollowError::EmptyLog { .. } => ExitFailure::new(Exit::Refused, error.to_string()),
         FollowError::Cursor { .. } => ExitFailure::new(Exit::Damaged, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_member_whose_view_of_the_audit_has_failed_does_not_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Arc::new(AuditView::open(folder.path()).unwrap());
+        let (updates, engine) = bounded(1);
+        let task = MemberTask { updates, is_eligible: true, stop: Arc::default(), audit: audit.clone() };
+        let answer = |may_lead| {
+            let Ok(FollowerUpdate::MayLead(reply)) = engine.recv() else { panic!("the engine is asked") };
+            reply.send(may_lead).unwrap();
+        };
+        for may_lead in [true, false] {
+            let asked = thread::scope(|scope| {
+                scope.spawn(|| answer(may_lead));
+                task.may_lead().unwrap()
+            });
+            assert_eq!(asked, may_lead);
+        }
+        audit.follow(channel().1).unwrap();
+        while !audit.has_failed() {
+            thread::yield_now();
+        }
+        assert!(!task.may_lead().unwrap());
     }
 }

@@ -42,6 +42,7 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
 use crate::ready_line::Endpoints;
 use crate::users::audit_view;
+use crate::users::audit_watch::AuditWatch;
 
 /// What a follower that leads hands to the ordinary start.
 pub(super) struct Followed {
@@ -71,7 +72,9 @@ pub(super) fn follow(
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
-    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
+    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus, &audit), (file, cluster))?;
+    let audit_watch = AuditWatch::start(storage.folder.clone(), audit.clone(), storage.ledger.clone());
+    let audit_watch = audit_watch.map_err(|error| failed(&error))?;
     let parts = (&storage, &bus, &audit);
     let leader: Arc<dyn CommandForwarder> =
         Arc::new(LeaderLink::new(cluster, &requests, context.data_dir.clock.wall()));
@@ -220,7 +223,7 @@ impl FollowerThreads {
         engine: FollowerEngine,
         member: LogMember,
         lanes: bus::inbox::InboxReceiver,
-        (storage, bus): (&FollowerStorage, &FollowerBus),
+        (storage, bus, audit): (&FollowerStorage, &FollowerBus, &Arc<AuditView>),
         (file, cluster): (&ClusterConfig, &Arc<ClusterState>),
     ) -> Result<Self, ExitFailure> {
         let (updates, received) = bounded(FRAME_BATCHES_MAX);
@@ -239,7 +242,7 @@ impl FollowerThreads {
         let run = move || drop(end.send(following.run()));
         let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone() };
+        let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone(), audit: audit.clone() };
         cluster.set_read_to_end(engine_applied);
         let read = move || member.run(&task);
         let member = thread::Builder::new().name("cluster-log".into()).spawn(read).map_err(|error| failed(&error))?;

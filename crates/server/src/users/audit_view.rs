@@ -26,6 +26,14 @@ pub(crate) fn open(folder: &Path, ledger: &JournalLedger, journal_end: u64) -> R
     Ok(view)
 }
 
+/// While the engine runs: what a view that failed lacks comes from the journal, and from now on it follows again.
+pub(crate) fn complete(folder: &Path, view: &Arc<AuditView>, ledger: &JournalLedger) -> Result<(), ExitFailure> {
+    // Before its end is looked at, so that nothing is missed between: what comes twice changes nothing.
+    let records = ledger.follow_admin();
+    catch_up(folder, view, ledger.admin().last_sequence)?;
+    Ok(view.follow(records)?)
+}
+
 /// After the engine has stopped, or a follower's has: the next start need not read the journal for it.
 pub(crate) fn close(view: &AuditView, ledger: &JournalLedger, journal: &dyn JournalStatus) {
     let noted = view.wait_for(ledger.admin().last_sequence).and_then(|()| view.note_complete(journal.durable()));

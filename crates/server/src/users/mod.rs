@@ -7,3 +7,4 @@ pub(crate) mod offline_log;
 pub mod requests;
 pub(crate) mod execute;
 pub(crate) mod audit_view;
+pub(crate) mod audit_watch;
