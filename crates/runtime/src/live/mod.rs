@@ -12,6 +12,7 @@ mod unsent_instructions;
 mod intake;
 mod journalled_state;
 mod pulse;
+mod leader_bars;
 mod market_clock;
 
 use std::collections::VecDeque;
@@ -336,7 +337,7 @@ impl LiveLoop {
             UnansweredRequest::Command(input) => self.apply(input, Some(promise)),
             UnansweredRequest::Query(query) => {
                 let sequence = self.applied_sequence;
-                let outcome = self.parts.engine.answer(now, sequence, &query);
+                let outcome = self.answer(now, &query);
                 self.gate.push(GatedOutput::reply(self.visible_sequence(), promise, Reply { sequence, outcome }));
             }
             UnansweredRequest::LedgerRecord(sequence, bytes) => {

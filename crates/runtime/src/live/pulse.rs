@@ -18,6 +18,8 @@ pub struct PulseOptions {
     pub digest_every: Duration,
     /// The epoch that it leads.
     pub epoch: u64,
+    /// Bars that had closed by then are not answered: the engine made them as a follower's, of a part of the prices.
+    pub bars_from: Timestamp,
 }
 
 impl LiveLoop {

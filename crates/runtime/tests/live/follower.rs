@@ -23,8 +23,12 @@ use tempfile::TempDir;
 use crate::fixture::{INSTANCE, LiveFixture, TRADED};
 
 /// Every turn of the leader has a digest when a day has passed.
-const PULSE: PulseOptions =
-    PulseOptions { every: Duration::from_millis(500), digest_every: Duration::from_secs(10), epoch: 3 };
+const PULSE: PulseOptions = PulseOptions {
+    every: Duration::from_millis(500),
+    digest_every: Duration::from_secs(10),
+    epoch: 3,
+    bars_from: domain::Timestamp(0),
+};
 
 struct Follower {
     folder: TempDir,

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use adapters::SendLease;
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
+use domain::Timestamp;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions, SnapshotSchedule};
 
 use crate::cluster::cluster_state::ClusterState;
@@ -74,7 +75,7 @@ impl EngineThread {
             clock: clock.clone(),
             stop: stopped,
         };
-        let live = LiveLoop::new(parts, options(config, leader), &recovered);
+        let live = LiveLoop::new(parts, options(config, leader, clock()), &recovered);
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
@@ -140,15 +141,17 @@ fn spawn_catch_up(
     thread.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread of the read model: {error}")))
 }
 
-fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
+fn options(config: &Config, leader: Option<&Arc<ClusterState>>, now: Timestamp) -> LiveOptions {
+    let has_all_prices = config.journal_ticks == JournalTicks::All;
     let pulse = |leader: &Arc<ClusterState>| PulseOptions {
         every: leader.timing.pulse,
         digest_every: leader.timing.digest,
         epoch: leader.view().epoch,
+        bars_from: if has_all_prices { Timestamp(i64::MIN) } else { now },
     };
     LiveOptions {
         snapshots: snapshot_schedule(config),
-        journal_ticks: config.journal_ticks == JournalTicks::All,
+        journal_ticks: has_all_prices,
         flag_silence: config.market_data_flag_silence,
         build: env!("CARGO_PKG_VERSION").into(),
         pulse: leader.map(pulse),

@@ -16,6 +16,7 @@ use runtime::{PriceDemand, QueriedPrices};
 use tokio::time::{Instant, interval, sleep};
 use tracing::{info, warn};
 
+use super::heard_bars::HeardBars;
 use super::message::{PriceLine, PriceMessage, WantedPrices, encode};
 use super::{PriceRoute, PriceThread, RETRY_PAUSE, SharedCounters};
 
@@ -45,6 +46,7 @@ pub(crate) fn start(route: PriceRoute, parts: PriceFollowerParts) -> io::Result<
         last_beat: None,
         told: None,
         subscribed: SubscribedPrices::default(),
+        bars: HeardBars::default(),
         wishes: 0,
     };
     PriceThread::start(move || async move {
@@ -73,6 +75,7 @@ struct PriceFollower {
     /// When the leader was told last what is wanted.
     told: Option<Instant>,
     subscribed: SubscribedPrices,
+    bars: HeardBars,
     /// The count of wishes over REST that are known here.
     wishes: u64,
 }
@@ -109,6 +112,7 @@ impl PriceFollower {
             MessageConnection::open(&self.route.connection).await.map_err(|error| error.to_string())?;
         let lost = |lost: replication_nats::ConnectionLost| lost.to_string();
         connection.subscribe(self.route.beat()).await.map_err(lost)?;
+        connection.subscribe(self.route.bars()).await.map_err(lost)?;
         for security in self.securities.keys() {
             connection.subscribe(self.subject(*security)).await.map_err(lost)?;
         }
@@ -128,6 +132,10 @@ impl PriceFollower {
     fn on_message(&mut self, message: &NatsMessage) {
         if message.subject == self.route.beat() {
             minicbor::decode(&message.body).into_iter().for_each(|line| self.on_beat(line));
+            return;
+        }
+        if message.subject == self.route.bars() {
+            HeardBars::of_leader(&message.body, self.line).into_iter().for_each(|bar| self.publish_bar(bar));
             return;
         }
         let security = message.subject.strip_prefix(&self.route.prices()).and_then(|id| id.parse().ok());
@@ -183,8 +191,11 @@ impl PriceFollower {
         message.bars.into_iter().for_each(|bar| self.publish_bar(bar));
     }
 
-    /// It is an event for topics alone: the engine here has too few prices for bars of its own.
-    fn publish_bar(&self, bar: Bar) {
+    /// It is an event for topics and for the files of bars: the engine here has too few prices for bars of its own.
+    fn publish_bar(&mut self, bar: Bar) {
+        if !self.bars.is_new(&bar) {
+            return;
+        }
         let at = bar.at.plus_seconds(bar.size.seconds());
         let sequence = self.parts.bus.journal.durable();
         self.parts.bus.feed.publish(&PublishedEvent { sequence, at, event: Event::Bar(Arc::new(bar)) });

@@ -33,6 +33,15 @@ pub(super) struct PriceMessage {
     pub(super) bars: Vec<Bar>,
 }
 
+/// A bar of a minute or longer that closed, for the files of every follower.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct BarMessage {
+    #[n(0)]
+    pub(super) line: PriceLine,
+    #[n(1)]
+    pub(super) bar: Bar,
+}
+
 /// What a follower wants. It says so again and again; what it does not, it wants no more.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(super) struct WantedPrices {

@@ -3,12 +3,15 @@
 //! ```text
 //! leader: feed ▸ PricePublisher ▸ STREAM.prices.SECURITY ▸ PriceFollower ▸ follower's inbox ▸ market data, topics, REST
 //!                       ▲ STREAM.prices-wanted ◂ what clients of the follower subscribe to or ask for
+//!               closed bars of all securities ▸ STREAM.bars ▸ every follower's files
 //! ```
 //!
 //! Nothing here is durable, and nothing of it changes trading. What a follower does not get, it says: [`domain::StaleCause`].
 
 /// What travels.
 mod message;
+/// Bars at a follower.
+mod heard_bars;
 /// The leader's side.
 pub(crate) mod publisher;
 /// A follower's side.
@@ -46,6 +49,10 @@ impl PriceRoute {
 
     fn wanted(&self) -> String {
         format!("{}.prices-wanted", self.stream)
+    }
+
+    fn bars(&self) -> String {
+        format!("{}.bars", self.stream)
     }
 
     fn beat(&self) -> String {

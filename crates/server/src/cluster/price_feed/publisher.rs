@@ -9,12 +9,12 @@ use std::time::Duration;
 use bus::{Bus, EventReceiver};
 use domain::command::MarketData;
 use domain::query::{Answer, Filter};
-use domain::{Bar, Event, EventClass, OrderBook, Query, SecurityId, Tick};
+use domain::{Bar, BarSize, Event, EventClass, OrderBook, Query, SecurityId, Tick};
 use replication_nats::{MessageConnection, MessageSender};
 use tokio::time::{Instant, interval, sleep};
 use tracing::{info, warn};
 
-use super::message::{PriceLine, PriceMessage, WantedPrices, encode};
+use super::message::{BarMessage, PriceLine, PriceMessage, WantedPrices, encode};
 use super::{PriceRoute, PriceThread, RETRY_PAUSE, SharedCounters};
 
 /// How often the leader says that its prices come.
@@ -134,6 +134,9 @@ impl PublisherLine<'_> {
     }
 
     async fn on_event(&mut self, event: &Event) -> Result<(), String> {
+        if let Event::Bar(bar) = event {
+            self.send_bar(bar).await?;
+        }
         let (security, change) = match event {
             Event::Tick(tick) => (tick.security, PriceChange::Data(MarketData::Tick((**tick).clone()))),
             Event::Book(book) => (book.security, PriceChange::Data(MarketData::Book((**book).clone()))),
@@ -151,6 +154,14 @@ impl PublisherLine<'_> {
             return Ok(());
         }
         self.publish(security, change).await
+    }
+
+    /// Whoever follows may lead next, and answers with what it has then. Files have no bars of a second.
+    async fn send_bar(&self, bar: &Bar) -> Result<(), String> {
+        if bar.size == BarSize::Sec1 {
+            return Ok(());
+        }
+        self.send(self.route.bars(), encode(&BarMessage { line: self.id, bar: bar.clone() })).await
     }
 
     async fn publish(&mut self, security: SecurityId, change: PriceChange) -> Result<(), String> {
