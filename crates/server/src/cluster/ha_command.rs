@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Deserializer};
 use storage::journal;
 use storage::lock::DataDirLock;
@@ -12,6 +12,7 @@ use storage::replication::{is_member_folder, leave_cluster};
 
 use super::cluster_file::ClusterConfig;
 use super::cluster_state::FOLLOWER_LAG_MAX;
+use super::member_question::{self, NoStatus, TrustedRoots};
 use super::{member_folder, rebuild_log};
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigArgs};
@@ -20,8 +21,6 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::users::execute::actor;
 use crate::users::offline_log;
 
-/// A member that has not answered by then is shown as silent.
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
 /// A new leader has to appear by then.
 const LEAD_WAIT: Duration = Duration::from_secs(60);
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
@@ -33,6 +32,8 @@ pub enum HaCommand {
         /// The cluster file, as for rialto serve --cluster
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
+        #[command(flatten)]
+        trust: MemberTrust,
     },
     /// Stop the leader on this data folder in order; a follower leads at once
     ///
@@ -43,6 +44,8 @@ pub enum HaCommand {
         /// The cluster file of the leader
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
+        #[command(flatten)]
+        trust: MemberTrust,
         #[command(flatten)]
         config: ConfigArgs,
     },
@@ -55,6 +58,8 @@ pub enum HaCommand {
         /// The cluster file of the member
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
+        #[command(flatten)]
+        trust: MemberTrust,
         #[command(flatten)]
         config: ConfigArgs,
         /// Confirms that no other member will ever be started again on its folder
@@ -71,6 +76,8 @@ pub enum HaCommand {
         /// The cluster file of the member that this folder belongs to
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
+        #[command(flatten)]
+        trust: MemberTrust,
         #[command(flatten)]
         config: ConfigArgs,
         /// The last record of this folder, after you have seen that no other member has more; needed for the folder of a member
@@ -105,27 +112,49 @@ fn or_zero<'de, D: Deserializer<'de>>(told: D) -> Result<u64, D::Error> {
 
 type AskedMember = (String, Result<MemberStatus, NoStatus>);
 
-/// Why there is no word of a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum NoStatus {
-    /// Nothing listens there.
-    Silent(String),
-    /// Something is there, and it did not say what it is.
-    Unclear(String),
+/// Which certificates members with addresses of https:// must have.
+#[derive(Debug, Args)]
+pub struct MemberTrust {
+    /// Trust members whose certificate comes from this PEM file, and no others; without it those that the operating system trusts
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+/// The members of a cluster, and how they are asked.
+struct ClusterMembers<'a> {
+    file: &'a ClusterConfig,
+    trusted: TrustedRoots,
+}
+
+impl<'a> ClusterMembers<'a> {
+    fn of(file: &'a ClusterConfig, trust: &MemberTrust) -> Result<Self, ExitFailure> {
+        Ok(Self { file, trusted: TrustedRoots::read(trust.ca_file.as_deref())? })
+    }
+
+    fn ask_all(&self) -> Vec<AskedMember> {
+        self.file.members.iter().map(|(name, address)| (name.clone(), ask(address, &self.trusted))).collect()
+    }
 }
 
 /// What is printed.
 pub fn execute(command: HaCommand) -> Result<String, ExitFailure> {
     match command {
-        HaCommand::Status { cluster } => status(&ask_all(&ClusterConfig::read(&cluster)?)),
-        HaCommand::HandOver { cluster, config } => hand_over(&ClusterConfig::read(&cluster)?, &load(config)?.data_dir),
-        HaCommand::GoAlone { cluster, config, others_are_gone } => {
-            go_alone(&ClusterConfig::read(&cluster)?, &load(config)?, others_are_gone)
+        HaCommand::Status { cluster, trust } => {
+            let file = ClusterConfig::read(&cluster)?;
+            status(&ClusterMembers::of(&file, &trust)?.ask_all())
         }
-        HaCommand::RebuildLog { cluster, config, up_to } => {
-            let cluster = ClusterConfig::read(&cluster)?;
-            refuse_while_one_answers(&cluster)?;
-            rebuild_log::rebuild(&cluster, &load(config)?, up_to)
+        HaCommand::HandOver { cluster, trust, config } => {
+            let file = ClusterConfig::read(&cluster)?;
+            hand_over(&ClusterMembers::of(&file, &trust)?, &load(config)?.data_dir)
+        }
+        HaCommand::GoAlone { cluster, trust, config, others_are_gone } => {
+            let file = ClusterConfig::read(&cluster)?;
+            go_alone(&ClusterMembers::of(&file, &trust)?, &load(config)?, others_are_gone)
+        }
+        HaCommand::RebuildLog { cluster, trust, config, up_to } => {
+            let file = ClusterConfig::read(&cluster)?;
+            refuse_while_one_answers(&ClusterMembers::of(&file, &trust)?)?;
+            rebuild_log::rebuild(&file, &load(config)?, up_to)
         }
     }
 }
@@ -134,35 +163,9 @@ fn load(arguments: ConfigArgs) -> Result<Config, ExitFailure> {
     Config::load(&arguments.into_sources()).map_err(|problems| ExitFailure::configuration(&problems))
 }
 
-fn ask_all(cluster: &ClusterConfig) -> Vec<AskedMember> {
-    cluster.members.iter().map(|(name, address)| (name.clone(), ask(address))).collect()
-}
-
-fn ask(address: &str) -> Result<MemberStatus, NoStatus> {
-    if address.starts_with("https://") {
-        return Err(NoStatus::Unclear("it is asked over http:// only".to_owned()));
-    }
-    // A proxy of the environment would answer in the place of a member that is gone.
-    let config = ureq::Agent::config_builder().proxy(None).timeout_connect(Some(ANSWER_WAIT));
-    let agent: ureq::Agent = config.timeout_global(Some(ANSWER_WAIT * 2)).build().into();
-    let answered = agent.get(format!("{address}/health/cluster")).call();
-    let text = answered.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| no_status(&error))?;
+fn ask(address: &str, trusted: &TrustedRoots) -> Result<MemberStatus, NoStatus> {
+    let text = member_question::ask(address, "/health/cluster", trusted)?;
     serde_json::from_str(&text).map_err(|error| NoStatus::Unclear(format!("its answer can't be read: {error}")))
-}
-
-/// Only who takes no connection is silent: whoever takes one and says nothing may be paused.
-fn no_status(error: &ureq::Error) -> NoStatus {
-    use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut};
-    let is_silent = match error {
-        ureq::Error::Io(error) => {
-            [ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut].contains(&error.kind())
-        }
-        ureq::Error::Timeout(ureq::Timeout::Connect) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
-            true
-        }
-        _ => false,
-    };
-    if is_silent { NoStatus::Silent(error.to_string()) } else { NoStatus::Unclear(error.to_string()) }
 }
 
 /// Exactly one leader, of the newest epoch that any member knows, which may send to venues.
@@ -224,13 +227,13 @@ impl MemberStatus {
     }
 }
 
-fn hand_over(cluster: &ClusterConfig, data_dir: &Path) -> Result<String, ExitFailure> {
-    let members = ask_all(cluster);
-    let own = members.iter().find(|(name, _)| *name == cluster.member).and_then(|(_, told)| told.as_ref().ok());
+fn hand_over(cluster: &ClusterMembers<'_>, data_dir: &Path) -> Result<String, ExitFailure> {
+    let (members, own_name) = (cluster.ask_all(), &cluster.file.member);
+    let own = members.iter().find(|(name, _)| name == own_name).and_then(|(_, told)| told.as_ref().ok());
     let Some((epoch, required)) =
         own.filter(|told| told.role == "leader").map(|told| (told.epoch, told.standbys_required))
     else {
-        let reason = format!("{} does not lead; call it beside the leader\n{}", cluster.member, table(&members));
+        let reason = format!("{own_name} does not lead; call it beside the leader\n{}", table(&members));
         return Err(ExitFailure::new(Exit::Refused, reason));
     };
     let is_ready = |(_, told): &&AskedMember| told.as_ref().is_ok_and(MemberStatus::is_ready_to_lead);
@@ -250,21 +253,24 @@ fn hand_over(cluster: &ClusterConfig, data_dir: &Path) -> Result<String, ExitFai
     wait_for_leader(cluster, epoch)
 }
 
-fn wait_for_leader(cluster: &ClusterConfig, before: u64) -> Result<String, ExitFailure> {
+fn wait_for_leader(cluster: &ClusterMembers<'_>, before: u64) -> Result<String, ExitFailure> {
     let begun = Instant::now();
     while begun.elapsed() < LEAD_WAIT {
-        let members = ask_all(cluster);
+        let members = cluster.ask_all();
         if let Some((name, told)) = leader(&members).filter(|(_, told)| told.epoch > before) {
             return Ok(format!("{name} leads epoch {}\n", told.epoch));
         }
         std::thread::sleep(ASK_AGAIN_AFTER);
     }
-    let reason =
-        format!("the leader has stopped, but none leads after {} s\n{}", LEAD_WAIT.as_secs(), table(&ask_all(cluster)));
+    let reason = format!(
+        "the leader has stopped, but none leads after {} s\n{}",
+        LEAD_WAIT.as_secs(),
+        table(&cluster.ask_all())
+    );
     Err(ExitFailure::new(Exit::Failed, reason))
 }
 
-fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> Result<String, ExitFailure> {
+fn go_alone(cluster: &ClusterMembers<'_>, config: &Config, others_are_gone: bool) -> Result<String, ExitFailure> {
     let refused = |reason: String| Err(ExitFailure::new(Exit::Refused, reason));
     if !others_are_gone {
         return refused("say --others-are-gone: two servers that trade under one name double orders".to_owned());
@@ -277,8 +283,8 @@ fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> 
     leave(config, &lock)
 }
 
-fn refuse_while_one_answers(cluster: &ClusterConfig) -> Result<(), ExitFailure> {
-    let members = ask_all(cluster);
+fn refuse_while_one_answers(cluster: &ClusterMembers<'_>) -> Result<(), ExitFailure> {
+    let members = cluster.ask_all();
     let is_there = |told: &Result<MemberStatus, NoStatus>| !matches!(told, Err(NoStatus::Silent(_)));
     match members.iter().find(|(_, told)| is_there(told)) {
         Some((name, _)) => {
@@ -347,10 +353,10 @@ c                silent                                        connection refuse
             std::io::Write::write_all(&mut stream, b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n")
                 .unwrap();
         });
-        assert!(matches!(ask(&address), Err(NoStatus::Unclear(_))));
+        let trusted = TrustedRoots::read(None).unwrap();
+        assert!(matches!(ask(&address, &trusted), Err(NoStatus::Unclear(_))));
         answer.join().unwrap();
-        assert!(matches!(ask(&address), Err(NoStatus::Silent(_))), "nothing listens there any more");
-        assert!(matches!(ask("https://127.0.0.1:9443"), Err(NoStatus::Unclear(_))));
+        assert!(matches!(ask(&address, &trusted), Err(NoStatus::Silent(_))), "nothing listens there any more");
     }
 
     #[test]

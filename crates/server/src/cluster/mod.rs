@@ -7,6 +7,8 @@
 
 /// `rialto ha …`.
 pub mod ha_command;
+/// How the command line asks a member.
+mod member_question;
 /// The file of `--cluster`.
 pub mod cluster_file;
 /// How old the answers of a follower may be.
