@@ -2,15 +2,43 @@
 
 use std::collections::BTreeSet;
 
+use crate::invariants::broken_invariant::{InvariantResult, ensure};
+
 /// The page that lists every code: the list of what could be reached.
 const ERRORS: &str = include_str!("../../../docs/errors.md");
 
 /// An answer that is not a refusal of the page: of another form, or with a code that is not there.
 pub const UNLISTED_CODE: &str = "a code that no page lists";
 
+/// A fault of the server itself, such as a panic that was caught on the way.
+const INTERNAL: &str = "internal";
+/// The status of an answer that the platform cannot do it now.
+pub(crate) const UNAVAILABLE: u16 = 503;
+pub(crate) const TOO_MANY: u16 = 429;
+/// The promise that an answer breaks which says neither what was asked for nor why not.
+pub(crate) const UNEXPECTED_ANSWER: &str = "an answer that no client expects";
+
+/// No client must live with a fault of the server, whatever else it is told.
+pub(crate) fn no_server_fault(code: &str, told: impl FnOnce() -> String) -> InvariantResult {
+    ensure(code != INTERNAL, "a fault of the server", told)
+}
+
 /// Codes of the page's table: its second column.
 pub(crate) fn listed_codes() -> BTreeSet<&'static str> {
     let code =
         |line: &'static str| line.strip_prefix("| ")?.split('|').nth(1)?.trim().strip_prefix('`')?.strip_suffix('`');
     ERRORS.lines().filter_map(code).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_server_breaks_a_promise_and_a_refusal_does_not() {
+        let told = |code| no_server_fault(code, || "a cancel".to_owned()).map_err(|broken| broken.to_string());
+        assert_eq!(told("internal"), Err("a fault of the server: a cancel".to_owned()));
+        assert_eq!((told("unknown-order"), told("")), (Ok(()), Ok(())));
+        assert!(listed_codes().contains(INTERNAL));
+    }
 }

@@ -44,6 +44,14 @@ pub(crate) enum RequestOutcome {
 }
 
 impl RequestOutcome {
+    /// Of a refusal; empty where it is none.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Refused { code, .. } | Self::Declined { code } => code,
+            Self::Waiting | Self::Accepted { .. } | Self::SaidUnknown | Self::Unknown | Self::NotSent => "",
+        }
+    }
+
     /// Whether the client knows that the request had no effect.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Declined { .. } | Self::NotSent)

@@ -8,4 +8,4 @@ mod services;
 
 pub(crate) use port::{HttpPort, HttpPortParts, HttpTicket};
 pub(crate) use reads::HttpReads;
-pub(crate) use request::{HttpAnswer, answer_of, request_of};
+pub(crate) use request::{HttpAnswer, answer_of, code_of, request_of};

@@ -8,6 +8,8 @@ use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
 use super::port::HttpTicket;
+use super::request::code_of;
+use crate::error_codes::{UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 
@@ -41,6 +43,8 @@ pub(crate) struct HttpReads {
     open: BTreeSet<String>,
     /// Asked, and compared with the journal.
     pub(crate) counts: [u64; 2],
+    /// By code.
+    pub(crate) refusals: BTreeMap<String, u64>,
 }
 
 impl HttpReads {
@@ -73,9 +77,19 @@ impl HttpReads {
                     let told = || String::from_utf8_lossy(&response.body).into_owned();
                     self.shown.push(shown.ok_or_else(|| broken(NOT_THE_STATE, told()))?);
                 }
-                Ok(_) => {}
+                Ok(response) => self.on_refusal(target, &response)?,
             }
         }
+        Ok(())
+    }
+
+    /// Nothing else than that the platform cannot answer now is a right answer to a read.
+    fn on_refusal(&mut self, target: ReadTarget, response: &PlainResponse) -> InvariantResult {
+        let code = code_of(response);
+        let told = || format!("a read of {target:?}: {} {code}", response.status);
+        no_server_fault(&code, told)?;
+        ensure(response.status == UNAVAILABLE, UNEXPECTED_ANSWER, told)?;
+        *self.refusals.entry(code).or_default() += 1;
         Ok(())
     }
 
@@ -137,4 +151,35 @@ fn parse(target: ReadTarget, response: &PlainResponse) -> Option<(u64, ShownStat
         }
     };
     Some((response.sequence?, shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// What becomes of a read that is answered so.
+    fn read(status: u16, body: &str) -> Result<HttpReads, String> {
+        let (answer, ticket) = oneshot::channel();
+        let mut reads = HttpReads::default();
+        reads.request(0, |_| ticket);
+        let response = PlainResponse { status, body: body.as_bytes().to_vec(), ..PlainResponse::default() };
+        answer.send(response).unwrap();
+        reads.receive(true).map_err(|broken| broken.to_string())?;
+        Ok(reads)
+    }
+
+    #[test]
+    fn a_read_may_be_refused_while_the_platform_cannot_answer_and_not_otherwise() {
+        assert_eq!(read(503, r#"{"code":"journal-stalled"}"#).unwrap().refusals["journal-stalled"], 1);
+        assert_eq!(
+            read(500, r#"{"code":"internal"}"#).err().unwrap(),
+            "a fault of the server: a read of Positions: 500 internal"
+        );
+        assert_eq!(
+            read(404, r#"{"code":"no-such-path"}"#).err().unwrap(),
+            "an answer that no client expects: a read of Positions: 404 no-such-path"
+        );
+    }
 }

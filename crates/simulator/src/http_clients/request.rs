@@ -74,9 +74,14 @@ pub(crate) fn answer_of(response: &PlainResponse) -> HttpAnswer {
     if response.status == 200 {
         return HttpAnswer::Done(response.sequence.unwrap_or(0));
     }
-    let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-    match problem["code"].as_str().unwrap_or_default() {
+    match code_of(response).as_str() {
         OUTCOME_UNKNOWN => HttpAnswer::Unknown,
         code => HttpAnswer::Refused(listed_codes().get(code).copied().unwrap_or(UNLISTED_CODE)),
     }
+}
+
+/// The code of a refusal; empty where the answer has none.
+pub(crate) fn code_of(response: &PlainResponse) -> String {
+    let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    problem["code"].as_str().unwrap_or_default().to_owned()
 }

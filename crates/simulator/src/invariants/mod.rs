@@ -7,6 +7,7 @@ pub(crate) mod venue_books;
 mod lab_books;
 pub(crate) mod ledgers;
 mod inferred_fills;
+pub(crate) mod panics;
 mod venue_checks;
 pub(crate) mod progress;
 pub(crate) mod values;

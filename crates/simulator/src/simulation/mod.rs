@@ -21,12 +21,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::client::SeededClient;
 use crate::coverage::Coverage;
+use crate::error_codes::no_server_fault;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::ledgers::order_at_venue;
+use crate::invariants::panics::{PANICKED, PanicRecord};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::lab_venue::LabMachine;
@@ -79,8 +81,12 @@ pub struct RunReport {
 pub fn run(plan: &Plan) -> io::Result<RunReport> {
     let folder = tempfile::Builder::new().prefix("rialto-simulator-").tempdir_in(scratch())?;
     let mut simulation = SimulatedRun::new(plan, folder.path()).map_err(io::Error::other)?;
+    let watch = simulation.panics.watch();
     let played = catch_unwind(AssertUnwindSafe(|| simulation.play(&plan.steps, plan.length)));
-    let violation = played.unwrap_or_else(|panic| Err(broken("the platform panicked", panic_text(&*panic)))).err();
+    drop(watch);
+    let played = played.unwrap_or_else(|panic| Err(broken(PANICKED, panic_text(&*panic))));
+    // What else is broken then follows from the panic.
+    let violation = simulation.panics.nothing_panicked().and(played).err();
     if let Some(violation) = &violation {
         simulation.trace.line(format_args!("BROKEN {violation}"));
     }
@@ -149,6 +155,8 @@ struct SimulatedRun {
     rested: u64,
     /// The journal as far as it was read at the last start, and what of it was checked.
     books: Option<(JournalBooks, CheckProgress)>,
+    /// Also those that somebody caught.
+    panics: PanicRecord,
 }
 
 impl SimulatedRun {
@@ -202,6 +210,7 @@ impl SimulatedRun {
             submissions: Submissions::default(),
             rested: 0,
             books: None,
+            panics: PanicRecord::default(),
             machine,
         })
     }
@@ -237,6 +246,7 @@ impl SimulatedRun {
             self.set_time(next);
             self.pace.on_step(next)?;
             self.run_next(next)?;
+            self.panics.nothing_panicked()?;
         }
     }
 
@@ -350,6 +360,7 @@ impl SimulatedRun {
         for client in &mut self.clients {
             for (text, outcome) in client.receive() {
                 self.trace.line(&text);
+                no_server_fault(outcome.code(), || text.clone())?;
                 if is_running && outcome == RequestOutcome::Unknown {
                     return Err(broken("an answer was dropped", text));
                 }

@@ -11,7 +11,8 @@ use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainCredentials, PlainRequest, PlainResponse, PlainSender};
 
 use super::known_users::{AdminRecords, KnownUsers, ROLES, ROOT, TOKENS, TokenSecret, USERS, UserChange};
-use crate::http_clients::HttpTicket;
+use crate::error_codes::{TOO_MANY, UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
+use crate::http_clients::{HttpTicket, code_of};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 1, 1));
@@ -195,6 +196,7 @@ impl Administrator {
 impl AdminRequest {
     fn on_answer(&mut self, response: &PlainResponse, known: &mut KnownUsers, at: Timestamp) -> InvariantResult {
         let told = || format!("{:?}: {} {}", self.change, response.status, String::from_utf8_lossy(&response.body));
+        no_server_fault(&code_of(response), told)?;
         match response.status {
             200 => {
                 ensure(self.must_refuse != Some(true), "users are not as confirmed", told)?;
@@ -205,13 +207,14 @@ impl AdminRequest {
                 self.outcome = ChangeOutcome::Confirmed(secret);
             }
             401 | 403 => return Err(broken("a valid log-in was refused", told())),
-            400..=499 if response.status != 429 => {
+            400..=499 if response.status != TOO_MANY => {
                 ensure(self.must_refuse != Some(false), "users are not as confirmed", told)?;
                 known.refuse(&self.change);
                 self.outcome = ChangeOutcome::Refused;
             }
             // Whether it is done is known after the next start.
-            _ => {}
+            TOO_MANY | UNAVAILABLE => {}
+            _ => return Err(broken(UNEXPECTED_ANSWER, told())),
         }
         Ok(())
     }

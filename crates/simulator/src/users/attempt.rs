@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use web::{PlainCredentials, PlainRequest, PlainResponse, PlainSender};
 
 use super::known_users::{Expected, KnownUsers, ROLES};
-use crate::http_clients::HttpTicket;
+use crate::error_codes::{TOO_MANY, UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
+use crate::http_clients::{HttpTicket, code_of};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 
 /// What is asked for.
@@ -152,18 +153,18 @@ impl Attempt {
     }
 
     pub(super) fn verdict(&self, response: &PlainResponse) -> Result<LoginVerdict, BrokenInvariant> {
-        let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        let code = problem["code"].as_str().unwrap_or_default();
-        Ok(match (response.status, code) {
+        let code = code_of(response);
+        no_server_fault(&code, || self.plan.text())?;
+        Ok(match (response.status, code.as_str()) {
             (200, _) => LoginVerdict::LetIn,
             // Nobody has placed it.
             (404, _) if self.plan.probe == Probe::Cancel => LoginVerdict::LetIn,
             (403, "role-too-low") => LoginVerdict::TooLow,
-            (401 | 429, code) => LoginVerdict::Denied(code.to_owned()),
-            (500.., _) => LoginVerdict::Unavailable,
+            (401 | TOO_MANY, code) => LoginVerdict::Denied(code.to_owned()),
+            (UNAVAILABLE, _) => LoginVerdict::Unavailable,
             _ => {
                 let told = format!("{}: {} {code}", self.plan.text(), response.status);
-                return Err(broken("an answer that no client expects", told));
+                return Err(broken(UNEXPECTED_ANSWER, told));
             }
         })
     }

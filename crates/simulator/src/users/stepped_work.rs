@@ -2,12 +2,15 @@
 //! it and hands its turn back where it would wait: one of the two runs at a time, and everything follows from the seed.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use access::AccessWork;
 use domain::PlantedBug;
+
+use crate::invariants::panics::PanicRecord;
 
 /// From the simulator to the thread.
 enum Turn {
@@ -55,7 +58,8 @@ impl WorkTurns {
 
     fn run(&self) {
         while let Some(Turn::Begin(work)) = self.next() {
-            work();
+            // Whoever waits for it learns that it is gone, as in the server. The run knows of the panic.
+            drop(catch_unwind(AssertUnwindSafe(work)));
             if self.ends.send(TurnEnd::Finished).is_err() {
                 return;
             }
@@ -77,8 +81,9 @@ impl SteppedWork {
     pub(super) fn start(queue: Arc<WorkQueue>) -> Result<(Self, Arc<WorkTurns>), String> {
         let ((turns, next), (ended, ends)) = (channel(), channel());
         let side = Arc::new(WorkTurns { turns: Mutex::new(next), ends: ended });
-        let (planted, running) = (planted_bug(), side.clone());
+        let (planted, panics, running) = (planted_bug(), PanicRecord::of_this_thread(), side.clone());
         let thread = std::thread::Builder::new().name("user work".to_owned()).spawn(move || {
+            let _watch = panics.as_ref().map(PanicRecord::watch);
             plant(planted);
             running.run();
         });
@@ -92,7 +97,7 @@ impl SteppedWork {
         while let Some(turn) = self.next_turn() {
             let turns = self.turns.as_ref().expect("it is there until it is dropped");
             turns.send(turn).expect("the thread waits for its turn");
-            let end = self.ends.recv().expect("work on users does not panic");
+            let end = self.ends.recv().expect("the thread is there until the simulator ends it");
             self.is_paused = matches!(end, TurnEnd::Paused);
             if self.is_paused {
                 break;
@@ -127,3 +132,20 @@ fn plant(bug: Option<PlantedBug>) {
 
 #[cfg(not(feature = "planted-bugs"))]
 fn plant(_: Option<PlantedBug>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_panics_ends_and_the_run_knows_it() {
+        let panics = PanicRecord::default();
+        let _watch = panics.watch();
+        let queue = Arc::new(WorkQueue::default());
+        let (mut work, _turns) = SteppedWork::start(queue.clone()).unwrap();
+        queue.push(Box::new(|| panic!("a change of users failed")));
+        assert!(work.step(), "whoever waits for it goes on");
+        let broken = panics.nothing_panicked().unwrap_err().to_string();
+        assert!(broken.starts_with("the platform panicked: a change of users failed"), "{broken}");
+    }
+}
