@@ -30,13 +30,18 @@ impl StrategyLog {
         let is_final = complete_through.is_some();
         let is_new = |run: &u64, told: &Vec<Event>| state.checked.get(run) != Some(&told.len());
         for (run, told) in state.runs.iter().filter(|(run, told)| is_final || is_new(run, told)) {
-            state.check_run((&self.market().strategy.name, *run), told)?;
+            state.check_run(&self.prefix(*run), *run, told)?;
         }
         state.checked = state.runs.iter().map(|(run, told)| (*run, told.len())).collect();
         match (complete_through, state.runs.last_key_value()) {
-            (Some(through), Some((run, told))) => state.check_complete(*run, told, through),
+            (Some(through), Some((run, told))) => state.check_complete(&self.prefix(*run), *run, told, through),
             _ => Ok(()),
         }
+    }
+
+    /// Of the ids of a run's orders.
+    fn prefix(&self, run: u64) -> String {
+        format!("{}-{run}-", self.market().strategy.name)
     }
 }
 
@@ -49,14 +54,17 @@ impl StrategyLogState {
         self.through = books.events.last_key_value().map_or(self.through, |(last, _)| self.through.max(*last));
     }
 
-    /// Where the events of a run begin.
-    fn begins(&self, told: &[Event]) -> usize {
-        let Some(first) = told.first() else { return self.due.len() };
-        self.due.iter().position(|(_, due)| due == first).unwrap_or(self.due.len())
+    /// Where the events of a run begin: with the first that it was told of, or where there is none, with its own first order.
+    fn begins(&self, prefix: &str, told: &[Event]) -> usize {
+        let is_first = |due: &Event| match told.first() {
+            Some(first) => due == first,
+            None => is_of_run(due, prefix),
+        };
+        self.due.iter().position(|(_, due)| is_first(due)).unwrap_or(self.due.len())
     }
 
-    fn check_run(&self, (name, run): (&str, u64), told: &[Event]) -> InvariantResult {
-        let begins = self.begins(told);
+    fn check_run(&self, prefix: &str, run: u64, told: &[Event]) -> InvariantResult {
+        let begins = self.begins(prefix, told);
         for (told, (sequence, due)) in told.iter().zip(&self.due[begins..]) {
             ensure(told == due, NOT_IN_ORDER, || {
                 format!("run {run} was told {told:?}, input {sequence} of the journal gives {due:?}")
@@ -65,16 +73,12 @@ impl StrategyLogState {
         let phantom = told.get(self.due.len() - begins);
         ensure(phantom.is_none(), NOT_IN_ORDER, || format!("run {run} was told {phantom:?}, the journal does not"))?;
         // It can place orders only when it is told of them, too.
-        let prefix = format!("{name}-{run}-");
-        let is_missed = |(_, due): &&(u64, Event)| {
-            !told.is_empty() && order_of(due).is_some_and(|order| order.as_str().starts_with(&prefix))
-        };
-        let missed = self.due[..begins].iter().find(is_missed);
+        let missed = self.due[..begins].iter().find(|(_, due)| is_of_run(due, prefix));
         ensure(missed.is_none(), NOT_IN_ORDER, || format!("run {run} was never told {missed:?}"))
     }
 
-    fn check_complete(&self, run: u64, told: &[Event], through: u64) -> InvariantResult {
-        let next = self.due.get(self.begins(told) + told.len()).filter(|(sequence, _)| *sequence <= through);
+    fn check_complete(&self, prefix: &str, run: u64, told: &[Event], through: u64) -> InvariantResult {
+        let next = self.due.get(self.begins(prefix, told) + told.len()).filter(|(sequence, _)| *sequence <= through);
         ensure(next.is_none(), "a strategy's events are incomplete", || format!("run {run} was never told {next:?}"))
     }
 }
@@ -103,11 +107,57 @@ fn is_followed(event: &Event, strategy: StrategyId) -> bool {
     }
 }
 
+/// Whether it is of an order that the run has placed.
+fn is_of_run(event: &Event, prefix: &str) -> bool {
+    order_of(event).is_some_and(|order| order.as_str().starts_with(prefix))
+}
+
 fn order_of(event: &Event) -> Option<&IntId> {
     match event {
         Event::Order(order) => Some(&order.int_id),
         Event::OrderStatus(status) => Some(&status.int_id),
         Event::Fill(fill) => Some(&fill.int_id),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const PREFIX: &str = "SEEDED-7-";
+
+    fn placed(int_id: &str) -> Event {
+        let int_id = int_id.parse().unwrap();
+        Event::Order(Arc::new(Order { int_id, ..samples::order(1) }))
+    }
+
+    /// The journal has an order of a run before, then two of run 7.
+    fn state() -> StrategyLogState {
+        let ids = ["SEEDED-3-1", "SEEDED-7-1", "SEEDED-7-2"];
+        let due = (5..).zip(ids.map(placed)).collect();
+        StrategyLogState { due, ..StrategyLogState::default() }
+    }
+
+    fn complete(told: &[Event], through: u64) -> Result<(), &'static str> {
+        let checked = state().check_run(PREFIX, 7, told);
+        checked.and_then(|()| state().check_complete(PREFIX, 7, told, through)).map_err(|broken| broken.invariant)
+    }
+
+    #[test]
+    fn a_run_that_placed_orders_and_was_told_nothing_breaks_the_promise() {
+        assert_eq!(complete(&[], 7), Err("a strategy's events are incomplete"));
+        assert_eq!(complete(&[], 5), Ok(()), "its orders are behind the end");
+        assert_eq!(state().check_complete("SEEDED-9-", 9, &[], 7), Ok(()), "it placed nothing");
+    }
+
+    #[test]
+    fn a_run_is_told_all_from_its_first_order_on() {
+        let own = ["SEEDED-7-1", "SEEDED-7-2"].map(placed);
+        assert_eq!(complete(&own, 7), Ok(()));
+        assert_eq!(complete(&own[..1], 7), Err("a strategy's events are incomplete"));
+        assert_eq!(complete(&own[1..], 7), Err(NOT_IN_ORDER));
     }
 }
