@@ -66,6 +66,11 @@ impl TopicRecord {
         places[..end].iter().map(|place| &self.orders[*place].0)
     }
 
+    pub(super) fn add_order(&mut self, message: OrderMessage, is_open: bool) {
+        self.by_topic.entry(message.destination.clone()).or_default().push(self.orders.len());
+        self.orders.push((message, is_open));
+    }
+
     fn add_input(&mut self, sequence: u64, at: Timestamp, events: &[Event], reference: &ReferenceData) {
         let mut index = 0;
         for event in events {
@@ -82,8 +87,7 @@ impl TopicRecord {
             let body = String::from_utf8(topics::body(&published, reference)).unwrap_or_default();
             match event {
                 Event::Order(order) => {
-                    self.by_topic.entry(destination.clone()).or_default().push(self.orders.len());
-                    self.orders.push((OrderMessage { sequence, destination, body }, order.is_open()));
+                    self.add_order(OrderMessage { sequence, destination, body }, order.is_open());
                     continue;
                 }
                 Event::Generic(_) => *self.generic.entry(body.clone()).or_default() += 1,

@@ -85,11 +85,23 @@ impl Picture {
         Ok(())
     }
 
+    /// Where no change came, the snapshot has the last word of each topic, or one that was said behind the end.
+    fn is_up_to_date(&self, name: &str, record: &TopicRecord, through: u64) -> InvariantResult {
+        for (topic, shown) in self.snapshot.iter().filter(|_| self.changes.is_empty()) {
+            let words: Vec<_> = record.words(topic, record.orders.len()).collect();
+            let last = words.iter().rposition(|due| due.sequence <= through).unwrap_or(0);
+            let is_last = words[last..].iter().any(|due| due.body == shown.body);
+            ensure(is_last, "a topic is incomplete", || format!("{name} was shown {shown:?} and no change of it"))?;
+        }
+        Ok(())
+    }
+
     /// Nothing that was open is missing, and no change.
     fn check_complete(&self, name: &str, record: &TopicRecord, through: u64) -> InvariantResult {
         let begins = self.begins(record);
         let next = record.orders.get(begins + self.changes.len()).filter(|(due, _)| due.sequence <= through);
         ensure(next.is_none(), "a topic is incomplete", || format!("{name} was never told {next:?}"))?;
+        self.is_up_to_date(name, record, through)?;
         let open = &record.orders[..begins];
         let open: BTreeMap<&str, &(OrderMessage, bool)> =
             open.iter().map(|order| (order.0.destination.as_str(), order)).collect();
@@ -98,5 +110,44 @@ impl Picture {
         };
         let missing = open.iter().find(|(topic, (_, is_open))| *is_open && !is_known(topic));
         ensure(missing.is_none(), "a snapshot is incomplete", || format!("{name} was never shown {missing:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(sequence: u64, body: &str) -> OrderMessage {
+        OrderMessage { sequence, destination: "/topic/order.A-1".to_owned(), body: body.to_owned() }
+    }
+
+    /// An order that is accepted and filled.
+    fn record() -> TopicRecord {
+        let mut record = TopicRecord::default();
+        record.add_order(order(5, "new"), true);
+        record.add_order(order(8, "filled"), false);
+        record
+    }
+
+    /// What is said of a watcher that was shown the first and told the others, at the end.
+    fn watched(shown: OrderMessage, told: &[OrderMessage], through: u64) -> Result<(), &'static str> {
+        let mut watcher = Watcher::default();
+        watcher.begin();
+        watcher.receive(shown, true).unwrap();
+        told.iter().for_each(|change| watcher.receive(change.clone(), false).unwrap());
+        watcher.check("a client", &record(), Some(through)).map_err(|broken| broken.invariant)
+    }
+
+    #[test]
+    fn a_watcher_that_was_told_of_no_change_was_shown_the_last_word() {
+        assert_eq!(watched(order(5, "new"), &[], 8), Err("a topic is incomplete"));
+        assert_eq!(watched(order(8, "filled"), &[], 8), Ok(()));
+        assert_eq!(watched(order(5, "new"), &[], 7), Ok(()), "the change is behind the end");
+        assert_eq!(watched(order(8, "filled"), &[], 7), Ok(()), "it was shown more than it must be");
+    }
+
+    #[test]
+    fn a_watcher_that_was_told_of_the_change_may_have_been_shown_what_was_before() {
+        assert_eq!(watched(order(5, "new"), &[order(8, "filled")], 8), Ok(()));
     }
 }
