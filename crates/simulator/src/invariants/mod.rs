@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use domain::order::{BaseState, PendingRequest};
 use domain::query::{Answer, Filter};
-use domain::{Decimal, Event, Order, OrderId, Query, Source, TimeInForce, Timestamp, Transaction, TransactionKind};
+use domain::{
+    CashBalance, Decimal, Event, Order, OrderId, Query, Source, TimeInForce, Timestamp, Transaction, TransactionKind,
+};
 use runtime::simulation::RunDigest;
 
 use crate::client::SeededClient;
@@ -35,6 +37,7 @@ use crate::request_log::{Intent, LogEntry, RequestOutcome};
 use crate::schedule::DAY;
 use crate::submissions::Submissions;
 
+const NOT_THE_CASH: &str = "cash is not the sum of transactions";
 /// So long after its end an order has ended, once nothing goes wrong.
 const DAY_END_GRACE_SECONDS: i64 = 60;
 /// What reaches the platform so shortly before midnight may reach the venue behind it.
@@ -249,16 +252,16 @@ impl Evidence<'_> {
 
     /// I4: positions and cash follow from the transactions, to the last digit.
     fn positions_and_cash(&self, progress: &mut CheckProgress) -> InvariantResult {
-        progress.add_transactions(&self.books.transactions);
+        progress.add_transactions(&self.books.transactions)?;
         let (at, engine) = (self.books.recovered.at, &self.books.engine);
         let ask = |query: Query| engine.answer(at, self.end, &query);
         let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
             return Err(broken("positions are not the sum of fills", "the question was not answered"));
         };
         let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
-            return Err(broken("cash is not the sum of transactions", "the question was not answered"));
+            return Err(broken(NOT_THE_CASH, "the question was not answered"));
         };
-        let (mut held, cash) = (progress.held.clone(), &progress.cash);
+        let mut held = progress.held.clone();
         for position in &positions {
             let expected = held.remove(&(position.strategy, position.account, position.security)).unwrap_or_default();
             ensure(position.quantity.0 == expected, "positions are not the sum of fills", || {
@@ -271,14 +274,7 @@ impl Evidence<'_> {
         // Positions that were closed on an earlier day are no longer listed.
         let missing = held.iter().find(|(_, quantity)| !quantity.is_zero());
         ensure(missing.is_none(), "positions are not the sum of fills", || format!("{missing:?} is not held"))?;
-        for balance in &balances {
-            let expected =
-                cash.get(&(balance.strategy, balance.account, balance.currency)).copied().unwrap_or_default();
-            ensure(balance.amount.0 == expected, "cash is not the sum of transactions", || {
-                format!("account {}: {} instead of {expected}", balance.account, balance.amount)
-            })?;
-        }
-        Ok(())
+        progress.is_cash(&balances)
     }
 }
 
@@ -314,9 +310,24 @@ pub(crate) fn same_running_state(
 }
 
 impl CheckProgress {
-    /// Sums up the bookings that are new.
-    fn add_transactions(&mut self, all: &[Arc<Transaction>]) {
+    /// These are all balances, to the last digit.
+    fn is_cash(&self, balances: &[CashBalance]) -> InvariantResult {
+        let mut cash = self.cash.clone();
+        for balance in balances {
+            let expected = cash.remove(&(balance.strategy, balance.account, balance.currency)).unwrap_or_default();
+            ensure(balance.amount.0 == expected, NOT_THE_CASH, || {
+                format!("account {}: {} instead of {expected}", balance.account, balance.amount)
+            })?;
+        }
+        let missing = cash.iter().find(|(_, amount)| !amount.is_zero());
+        ensure(missing.is_none(), NOT_THE_CASH, || format!("{missing:?} is not listed"))
+    }
+
+    /// Sums up the bookings that are new. Each has a number and a uuid of its own.
+    fn add_transactions(&mut self, all: &[Arc<Transaction>]) -> InvariantResult {
         for transaction in &all[self.transactions..] {
+            let is_new = self.booked_ids.insert(transaction.id) && self.uuids.insert(transaction.uuid);
+            ensure(is_new, "a transaction has the id of another", || format!("{transaction:?}"))?;
             let place = (transaction.strategy, transaction.account, transaction.currency);
             *self.cash.entry(place).or_default() += cash_effect(transaction);
             if let Some(security) = transaction.security {
@@ -325,6 +336,7 @@ impl CheckProgress {
             }
         }
         self.transactions = all.len();
+        Ok(())
     }
 }
 
@@ -369,4 +381,72 @@ fn cash_effect(transaction: &Transaction) -> Decimal {
     let value = transaction.quantity.0 * transaction.price.0;
     let is_trade = matches!(transaction.kind, TransactionKind::Buy | TransactionKind::Sell);
     if is_trade { -value - costs } else { value - costs }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{AccountId, Amount, BalanceId, Currency, Price, Quantity, StrategyId, TransactionId, Uuid};
+
+    use super::*;
+
+    /// A credit of so many dollars.
+    fn credit(id: u64, uuid: u128, dollars: i64) -> Arc<Transaction> {
+        Arc::new(Transaction {
+            id: TransactionId(id),
+            uuid: Uuid(uuid),
+            at: Timestamp(0),
+            settlement_date: None,
+            ext_id: None,
+            int_order_id: None,
+            ext_order_id: None,
+            kind: TransactionKind::Credit,
+            quantity: Quantity::from(1),
+            price: Price::from(dollars),
+            execution_commission: Amount::ZERO,
+            clearing_commission: Amount::ZERO,
+            fee: Amount::ZERO,
+            currency: Currency::USD,
+            account: AccountId(1),
+            security: None,
+            strategy: StrategyId::SERVER,
+            description: None,
+            charges: vec![],
+            venue_kind: None,
+            liquidity: None,
+        })
+    }
+
+    fn balance(dollars: i64) -> CashBalance {
+        CashBalance {
+            id: BalanceId(1),
+            strategy: StrategyId::SERVER,
+            account: AccountId(1),
+            currency: Currency::USD,
+            amount: Amount::from(dollars),
+            venue_total: None,
+            venue_locked: None,
+        }
+    }
+
+    #[test]
+    fn a_balance_that_is_wrong_or_not_listed_breaks_the_promise() {
+        let mut progress = CheckProgress::default();
+        progress.add_transactions(&[credit(1, 1, 40), credit(2, 2, 2)]).unwrap();
+        let told = |balances: &[CashBalance]| progress.is_cash(balances).map_err(|broken| broken.invariant);
+        assert_eq!(told(&[balance(42)]), Ok(()));
+        assert_eq!(told(&[balance(40)]), Err(NOT_THE_CASH));
+        assert_eq!(told(&[]), Err(NOT_THE_CASH));
+    }
+
+    #[test]
+    fn two_transactions_with_one_number_or_one_uuid_break_the_promise() {
+        let added = |second| {
+            let mut progress = CheckProgress::default();
+            progress.add_transactions(&[credit(1, 1, 40)]).unwrap();
+            progress.add_transactions(&[credit(1, 1, 40), second]).map_err(|broken| broken.invariant)
+        };
+        assert_eq!(added(credit(2, 2, 2)), Ok(()));
+        assert_eq!(added(credit(1, 2, 2)), Err("a transaction has the id of another"));
+        assert_eq!(added(credit(2, 1, 2)), Err("a transaction has the id of another"));
+    }
 }

@@ -1,9 +1,9 @@
 //! What the checks have looked at already, so that each record is looked at once and not at every start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::{AccountId, Currency, Decimal, IntId, Order, OrderId, SecurityId, StrategyId};
+use domain::{AccountId, Currency, Decimal, IntId, Order, OrderId, SecurityId, StrategyId, TransactionId, Uuid};
 
 use crate::invariants::values::ValueSums;
 use crate::users::AdminRecords;
@@ -25,6 +25,8 @@ pub(crate) struct CheckProgress {
     pub(super) awaiting: BTreeMap<OrderId, Arc<Order>>,
     /// Bookings that are in the sums.
     pub(super) transactions: usize,
+    pub(super) booked_ids: BTreeSet<TransactionId>,
+    pub(super) uuids: BTreeSet<Uuid>,
     pub(super) held: BTreeMap<(StrategyId, AccountId, SecurityId), Decimal>,
     pub(super) cash: BTreeMap<(StrategyId, AccountId, Currency), Decimal>,
     pub(crate) values: ValueSums,
