@@ -12,6 +12,8 @@ pub const UNLISTED_CODE: &str = "a code that no page lists";
 
 /// A fault of the server itself, such as a panic that was caught on the way.
 const INTERNAL: &str = "internal";
+/// The platform itself does not know what became of a request.
+pub(crate) const OUTCOME_UNKNOWN: &str = "outcome-unknown";
 /// The status of an answer that the platform cannot do it now.
 pub(crate) const UNAVAILABLE: u16 = 503;
 pub(crate) const TOO_MANY: u16 = 429;

@@ -11,7 +11,7 @@ use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
 use crate::client::SeededClient;
-use crate::error_codes::{UNLISTED_CODE, listed_codes};
+use crate::error_codes::{OUTCOME_UNKNOWN, UNLISTED_CODE, listed_codes};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::lab_venue::LabCounts;
@@ -115,7 +115,11 @@ impl Coverage {
                 RequestOutcome::Refused { code, .. } | RequestOutcome::Declined { code } => {
                     *self.refusals.entry(code).or_default() += 1;
                 }
-                RequestOutcome::Unknown | RequestOutcome::SaidUnknown => self.unknown += 1,
+                RequestOutcome::Unknown => self.unknown += 1,
+                RequestOutcome::SaidUnknown => {
+                    self.unknown += 1;
+                    *self.refusals.entry(OUTCOME_UNKNOWN).or_default() += 1;
+                }
                 // Over HTTP an order is told by its id, not by its number.
                 RequestOutcome::Accepted { order: None, .. } if entry.placed().is_some() => self.http_orders += 1,
                 RequestOutcome::Waiting | RequestOutcome::Accepted { .. } | RequestOutcome::NotSent => {}
@@ -149,8 +153,9 @@ impl Coverage {
         }
     }
 
-    pub(crate) fn http_reads(&mut self, counts: [u64; 2]) {
+    pub(crate) fn http_reads(&mut self, counts: [u64; 2], refusals: &BTreeMap<String, u64>) {
         self.http_reads = counts;
+        self.refusals(refusals);
     }
 
     pub(crate) fn values(&mut self, samples: u64, legs: usize) {

@@ -5,12 +5,10 @@ use domain::{Command, OrderKind, Side, TimeInForce};
 use serde_json::{Map, Value, json};
 use web::{PlainRequest, PlainResponse};
 
-use crate::error_codes::{UNLISTED_CODE, listed_codes};
+use crate::error_codes::{OUTCOME_UNKNOWN, UNLISTED_CODE, listed_codes};
 
 const ORDERS: &str = "/rest/execution/order";
 const CHANGES: &str = "/rest/execution/modify/order";
-/// The platform itself does not know what became of it.
-const OUTCOME_UNKNOWN: &str = "outcome-unknown";
 
 /// An answer in the trader's words.
 #[derive(Debug, Clone, PartialEq, Eq)]

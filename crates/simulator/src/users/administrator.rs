@@ -1,6 +1,7 @@
 //! A seeded administrator: adds, changes and removes users and tokens and saves settings over HTTP, one request at a time, and keeps what
 //! was confirmed.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use access::{PasswordDigest, SecretString};
@@ -120,6 +121,7 @@ impl Administrator {
         is_running: bool,
         known: &mut KnownUsers,
         at: Timestamp,
+        refusals: &mut BTreeMap<String, u64>,
     ) -> Result<Option<String>, BrokenInvariant> {
         let (Some(ticket), Some(request)) = (&mut self.waiting, self.log.last_mut()) else { return Ok(None) };
         let answer = match ticket.try_recv() {
@@ -134,6 +136,7 @@ impl Administrator {
         let told = answer.as_ref().map_or_else(|| "no answer".to_owned(), |answer| answer.status.to_string());
         if let Some(response) = answer {
             request.on_answer(&response, known, at)?;
+            count_refusal(refusals, &response);
         }
         Ok(Some(format!("the administrator is told {told} for {:?}", request.change)))
     }
@@ -221,6 +224,14 @@ impl AdminRequest {
 
     fn secret(&self) -> Option<TokenSecret> {
         if let ChangeOutcome::Confirmed(secret) = &self.outcome { secret.clone() } else { None }
+    }
+}
+
+/// By the code of the answer, where it has one.
+pub(super) fn count_refusal(refusals: &mut BTreeMap<String, u64>, response: &PlainResponse) {
+    let code = code_of(response);
+    if !code.is_empty() {
+        *refusals.entry(code).or_default() += 1;
     }
 }
 

@@ -8,7 +8,7 @@ use domain::Timestamp;
 use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
-use super::administrator::Administrator;
+use super::administrator::{Administrator, count_refusal};
 use super::attempt::{Attempt, AttemptPlan, LoginVerdict, Probe, Shown};
 use super::audit_claims::{AuditClaim, AuditClaims, DONE};
 use super::client::{ClientContext, UserClient};
@@ -152,7 +152,7 @@ impl UserTraffic {
     /// Answers that have come, as the trace tells them. A platform that runs owes one to every request.
     pub(crate) fn receive(&mut self, is_running: bool, at: Timestamp) -> Result<Vec<String>, BrokenInvariant> {
         let mut lines = Vec::new();
-        lines.extend(self.administrator.receive(is_running, &mut self.known, at)?);
+        lines.extend(self.administrator.receive(is_running, &mut self.known, at, &mut self.refusals)?);
         for client in 0..self.clients.len() {
             for mut attempt in std::mem::take(&mut self.clients[client].waiting) {
                 match attempt.ticket.try_recv() {
@@ -175,6 +175,7 @@ impl UserTraffic {
         at: Timestamp,
     ) -> Result<String, BrokenInvariant> {
         let verdict = attempt.verdict(response)?;
+        count_refusal(&mut self.refusals, response);
         attempt.check(response, &verdict, &self.known)?;
         let new_peer = attempt.plan.peer;
         let context = ClientContext { known: &self.known, process: self.process, at, new_peer };
@@ -194,9 +195,6 @@ impl UserTraffic {
             LoginVerdict::Denied(code) => (plan.claimed_user(), code.clone()),
             LoginVerdict::LetIn | LoginVerdict::Unavailable => return,
         };
-        if outcome != DONE {
-            *self.refusals.entry(outcome.clone()).or_default() += 1;
-        }
         let (peer, is_only) = (plan.peer.to_string(), plan.is_only);
         self.claims.add(AuditClaim { peer, user, outcome, from: attempt.sent_at, to: at, is_only });
     }
@@ -218,7 +216,7 @@ impl UserTraffic {
         Ok(())
     }
 
-    /// How often clients were refused, by code.
+    /// How often clients and the administrator were refused, by code.
     pub(crate) fn refusals(&self) -> &BTreeMap<String, u64> {
         &self.refusals
     }

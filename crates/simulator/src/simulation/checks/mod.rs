@@ -123,7 +123,7 @@ impl SimulatedRun {
         self.coverage.strategy(self.machine.strategy.counts(), &self.machine.strategy.refusals());
         self.coverage.values(progress.values.samples, venue.legs().count());
         self.coverage.users(self.users.counts(), self.users.refusals());
-        self.coverage.http_reads(self.http_reads.counts);
+        self.coverage.http_reads(self.http_reads.counts, &self.http_reads.refusals);
         self.coverage.pace(&self.pace.peaks);
         self.coverage.sent_again(self.submissions.repeated.len());
         self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
