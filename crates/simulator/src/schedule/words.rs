@@ -65,16 +65,25 @@ impl fmt::Display for Fault {
                 write!(f, "the process is killed, and a row of the read model is bad; it is deleted after {seconds} s")
             }
             Self::Venue { venue, fault, seconds } => write!(f, "venue {} {fault} for {seconds} s", venue + 1),
-            Self::LabLine { fault, seconds } => write!(f, "the line to the lab {fault} for {seconds} s"),
+            Self::LabLine { fault, seconds } => {
+                write!(f, "the line to the lab {fault}")?;
+                fault.write_length(f, *seconds)
+            }
             Self::Lab { fault, seconds } if fault.lasts() => write!(f, "the lab does {} for {seconds} s", fault.name()),
             Self::Lab { fault, .. } => write!(f, "the lab does {} at the next occasion", fault.name()),
             Self::LabKilled { seconds } => write!(f, "the lab is killed, and away for {seconds} s"),
             Self::TradeRevised { venue, is_correction: true, .. } => write!(f, "venue {} corrects a trade", venue + 1),
             Self::TradeRevised { venue, .. } => write!(f, "venue {} busts a trade", venue + 1),
-            Self::Link { client, fault, seconds } => write_connection(f, ("trader", *client), fault, *seconds),
-            Self::FixLink { client, fault, seconds } => write_connection(f, ("FIX client", *client), fault, *seconds),
+            Self::Link { client, fault, seconds } => {
+                write!(f, "the connection of trader {} {fault} for {seconds} s", client + 1)
+            }
+            Self::FixLink { client, fault, seconds } => {
+                write!(f, "the connection of FIX client {} {fault}", client + 1)?;
+                fault.write_length(f, *seconds)
+            }
             Self::StompLink { client, fault, seconds } => {
-                write_connection(f, ("STOMP client", *client), fault, *seconds)
+                write!(f, "the connection of STOMP client {} {fault}", client + 1)?;
+                fault.write_length(f, *seconds)
             }
             Self::StompPortHangs { seconds } => write!(f, "the STOMP port hangs for {seconds} s"),
             Self::BitFlip { is_read_model_lost, .. } => {
@@ -85,13 +94,14 @@ impl fmt::Display for Fault {
     }
 }
 
-fn write_connection(
-    f: &mut fmt::Formatter<'_>,
-    (kind, client): (&str, usize),
-    fault: &dyn fmt::Display,
-    seconds: i64,
-) -> fmt::Result {
-    write!(f, "the connection of {kind} {} {fault} for {seconds} s", client + 1)
+impl ConnectionFault {
+    /// A connection that is cut or half-open is gone, and its client opens another as soon as it knows.
+    fn write_length(self, f: &mut fmt::Formatter<'_>, seconds: i64) -> fmt::Result {
+        match self {
+            Self::Cut | Self::HalfOpen => Ok(()),
+            Self::Slow | Self::NotRead => write!(f, " for {seconds} s"),
+        }
+    }
 }
 
 impl fmt::Display for NewFile {
@@ -155,6 +165,10 @@ mod tests {
         assert_eq!(told(StepKind::Client { client: 0, draw: 9 }), "61.250 trader 1 acts");
         assert_eq!(told(StepKind::Fault(Fault::ClockSet { seconds: -90 })), "61.250 the wall clock is set by -90 s");
         let cut = Fault::FixLink { client: 1, fault: ConnectionFault::Cut, seconds: 3 };
-        assert_eq!(told(StepKind::Fault(cut)), "61.250 the connection of FIX client 2 is cut for 3 s");
+        assert_eq!(told(StepKind::Fault(cut)), "61.250 the connection of FIX client 2 is cut");
+        let slow = Fault::StompLink { client: 0, fault: ConnectionFault::Slow, seconds: 3 };
+        assert_eq!(told(StepKind::Fault(slow)), "61.250 the connection of STOMP client 1 is slow for 3 s");
+        let line = Fault::LabLine { fault: ConnectionFault::HalfOpen, seconds: 3 };
+        assert_eq!(told(StepKind::Fault(line)), "61.250 the line to the lab is half-open");
     }
 }
