@@ -67,7 +67,7 @@ fn wanted(plan: &BugSearch) -> io::Result<Vec<PlantedBug>> {
     Ok(wanted)
 }
 
-/// The first seed that finds the bug. Switches are those of the thread.
+/// The first seed that finds the bug, and keeps every promise without it. Switches are those of the thread.
 fn search_bug(plan: &BugSearch, bug: PlantedBug, runs: &AtomicU64) -> io::Result<Finding> {
     plant(Some(bug));
     let mut found = None;
@@ -79,11 +79,21 @@ fn search_bug(plan: &BugSearch, bug: PlantedBug, runs: &AtomicU64) -> io::Result
         }
     }
     plant(None);
+    if let Some((seed, _)) = &found {
+        keeps_promises(*seed, plan.minutes)?;
+    }
     match &found {
         Some((seed, violation)) => println!("{bug:?}: found by seed {seed}: {violation}"),
         None => println!("{bug:?}: NOT FOUND by {} seeds", plan.seeds),
     }
     Ok(found)
+}
+
+/// What a seed breaks without any bug is no finding of one, and there is something to repair first.
+fn keeps_promises(seed: u64, minutes: u32) -> io::Result<()> {
+    let broken = run(&Plan::of_seed(seed, minutes))?.violation;
+    broken
+        .map_or(Ok(()), |broken| Err(io::Error::other(format!("seed {seed} without any planted bug: BROKEN {broken}"))))
 }
 
 /// A page for docs: how many seeds each bug took.
