@@ -2,7 +2,7 @@
 
 use super::{NEVER, SimulatedRun};
 use crate::invariants::books::JournalBooks;
-use crate::invariants::broken_invariant::{InvariantResult, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::platform::Platform;
@@ -33,7 +33,7 @@ impl SimulatedRun {
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
-        self.rested = self.platform.as_deref().map_or(0, Platform::durable);
+        self.rested = self.durable_at_rest()?;
         self.repeat_revisions();
         for (intent, envelope) in self.clients[OPERATOR].resume_all() {
             self.send(OPERATOR, intent, envelope);
@@ -49,9 +49,16 @@ impl SimulatedRun {
         self.machine.strategy.end();
         self.try_all_users();
         self.run_until(self.now() + LAST_REST)?;
-        self.stomp.settled = self.platform.as_deref().map_or(0, Platform::durable);
+        self.stomp.settled = self.durable_at_rest()?;
         self.run_until(self.now() + SETTLE)?;
         self.end_of_run()
+    }
+
+    /// How far the journal is durable of a platform that must be there. Without it the checks of the end would look at nothing.
+    fn durable_at_rest(&self) -> Result<u64, BrokenInvariant> {
+        let platform = self.platform.as_deref().filter(|platform| platform.is_started());
+        let absent = || broken("the platform does not start", "it is not there though nothing is wrong any more");
+        platform.map(Platform::durable).ok_or_else(absent)
     }
 
     fn end_of_run(&mut self) -> InvariantResult {
@@ -64,9 +71,7 @@ impl SimulatedRun {
         if self.users.is_waiting() {
             return Err(broken("a request was never answered", "of a user or the administrator"));
         }
-        if !self.platform.as_deref().is_some_and(Platform::is_started) {
-            return Err(broken("the platform does not start", "it is not there though nothing is wrong any more"));
-        }
+        self.durable_at_rest()?;
         self.stop()?;
         self.start_at = NEVER;
         let (platform, found) =
