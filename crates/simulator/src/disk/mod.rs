@@ -36,6 +36,8 @@ struct DiskState {
     sync_fails: bool,
     write_fails: bool,
     is_full: bool,
+    /// A write or a sync has failed since that was forgotten last.
+    has_failed: bool,
 }
 
 /// What has surely reached the disk, and the writes that are still on their way.
@@ -62,6 +64,7 @@ impl SimulatedDisk {
             sync_fails: false,
             write_fails: false,
             is_full: false,
+            has_failed: false,
         })))
     }
 
@@ -99,6 +102,15 @@ impl SimulatedDisk {
 
     pub(crate) fn set_full(&self, is_full: bool) {
         self.lock().is_full = is_full;
+    }
+
+    /// Whether a write or a sync has failed since [`Self::forget_failure`].
+    pub(crate) fn has_failed(&self) -> bool {
+        self.lock().has_failed
+    }
+
+    pub(crate) fn forget_failure(&self) {
+        self.lock().has_failed = false;
     }
 
     /// Faults that wait for their moment are forgotten.
@@ -370,6 +382,7 @@ impl WritableFile for SimulatedFile {
         }
         let begun = state.begin();
         if begun.is_ok() && std::mem::take(&mut state.write_fails) {
+            state.has_failed = true;
             return Err(io::Error::from_raw_os_error(EIO));
         }
         let is_full = state.is_full;
@@ -389,7 +402,8 @@ impl WritableFile for SimulatedFile {
         let mut state = self.disk.lock();
         state.begin()?;
         if self.is_of_journal && std::mem::take(&mut state.sync_fails) {
-            let DiskState { files, rng, .. } = &mut *state;
+            let DiskState { files, rng, has_failed, .. } = &mut *state;
+            *has_failed = true;
             files[self.file].settle(rng);
             files[self.file].is_deceptive = true;
             return Err(io::Error::from_raw_os_error(EIO));

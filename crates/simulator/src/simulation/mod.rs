@@ -438,6 +438,7 @@ impl SimulatedRun {
     /// The process starts on what the last one left, and everything is compared.
     fn start(&mut self) -> InvariantResult {
         self.start_at = NEVER;
+        self.machine.disk.forget_failure();
         self.machine.clock.restart();
         let (platform, found) = match Platform::start(&self.machine) {
             Ok(started) => started,

@@ -5,8 +5,13 @@ use runtime::LiveExit;
 use super::{DOWN, NEVER, SimulatedRun};
 use crate::invariants::broken_invariant::{InvariantResult, broken};
 
+/// What the system says of a disk that is full, and of an operation that has failed.
+const NO_SPACE: &str = "No space left on device";
+const FAILED_OPERATION: &str = "Input/output error";
+
 impl SimulatedRun {
-    /// Right on a disk that fails now; otherwise a platform that does not start is a broken promise.
+    /// Right where the disk is full or has failed since the start began, and that is what is told; otherwise a platform that does not start
+    /// is a broken promise.
     pub(super) fn on_start_refused(&mut self, reason: &str) -> InvariantResult {
         self.trace.line(format_args!("the platform does not start: {reason}"));
         if self.machine.disk.is_cut() {
@@ -15,8 +20,9 @@ impl SimulatedRun {
         if self.flipped.is_some() {
             return self.on_damage_refused(reason);
         }
-        let is_excused = self.now() < self.full_until || reason.contains("Input/output error");
-        if !is_excused {
+        let is_full = self.now() < self.full_until && reason.contains(NO_SPACE);
+        let has_failed = self.machine.disk.has_failed() && reason.contains(FAILED_OPERATION);
+        if !is_full && !has_failed {
             return Err(broken("the platform does not start", reason));
         }
         self.end_process("it tries again", false)
