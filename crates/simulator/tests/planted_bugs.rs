@@ -156,9 +156,10 @@ fn of_several_failures_all_are_told_and_the_first_with_its_schedule() {
     let told: Vec<_> = checked.failures.iter().map(|failure| failure.split("  its last lines:").next()).collect();
     let first = "seed 1: BROKEN an answer was dropped: trader 2 is told T2-1: sell 12 of security 3, MarketOrder DAY: no answer, \
                  the outcome is unknown\n  \
-                 a schedule of 1 steps that breaks it, each of which is needed: BROKEN an answer was dropped: \
-                 trader 2 is told cancel T2-1: no answer, the outcome is unknown\n    \
-                 8.013 trader 2 asks: T2-1: sell 12 of security 3, MarketOrder DAY\n";
+                 a schedule of 2 steps that breaks it, each of which is needed: BROKEN an answer was dropped: \
+                 trader 2 is told T2-1: sell 12 of security 3, MarketOrder DAY: no answer, the outcome is unknown\n    \
+                 8.013 trader 2 asks: T2-1: sell 12 of security 3, MarketOrder DAY\n    \
+                 11.514 trader 2 asks: T2-1: sell 12 of security 3, MarketOrder DAY\n";
     let second = "seed 2: BROKEN an answer was dropped: trader 2 is told T2-2: sell 5 of security 2, StopOrder GTC: no answer, \
                   the outcome is unknown";
     assert_eq!(told, [Some(first), Some(second)]);

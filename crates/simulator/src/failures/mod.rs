@@ -1,5 +1,6 @@
 //! Runs that break a promise: their schedule is made short, and told with the last lines of the run.
 
+mod defect;
 mod shorten;
 mod explanation;
 mod checked_plans;

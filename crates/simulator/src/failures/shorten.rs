@@ -1,8 +1,9 @@
-//! A schedule that breaks a promise, made as short as it can be: steps are left out as long as the same promise is still broken, until
-//! every single one is needed.
+//! A schedule that breaks a promise, made as short as it can be: steps are left out as long as the same promise is still broken in the
+//! same way, until every single one is needed.
 
 use std::io;
 
+use super::defect::DefectWords;
 use crate::schedule::{SECOND, Step, StepKind};
 use crate::simulation::{Plan, RunReport, run};
 
@@ -21,11 +22,11 @@ const KINDS: [fn(&StepKind) -> bool; 8] = [
     |what| matches!(what, StepKind::Client { .. }),
 ];
 
-/// The shortest schedule found that breaks the same promise, and what its run reports.
+/// The shortest schedule found that breaks the same promise in the same way, and what its run reports.
 pub struct ShortSchedule {
     pub plan: Plan,
     pub report: RunReport,
-    /// Without any single one of its steps the promise is kept.
+    /// Without any single one of its steps the promise is not broken so.
     pub is_minimal: bool,
     /// That are left.
     runs: usize,
@@ -37,47 +38,47 @@ pub fn shorten(plan: &Plan, failed: RunReport, runs: usize) -> io::Result<ShortS
     let plan = Plan { is_traced: false, ..plan.clone() };
     let mut found = ShortSchedule { plan, report: failed, is_minimal: false, runs };
     let Some(broken) = found.report.violation.as_ref() else { return Ok(found) };
-    let invariant = broken.invariant;
+    let defect = DefectWords::of(broken);
     // What comes after the end of the failed run played no part in it.
     let end = found.report.simulated;
     found.plan.steps.retain(|step| step.at <= end);
     for is_kind in KINDS {
         let others = found.plan.steps.iter().filter(|step| !is_kind(&step.what)).cloned().collect();
-        found.try_steps(invariant, others)?;
+        found.try_steps(&defect, others)?;
     }
-    found.try_shorter_length(invariant)?;
-    found.leave_out_parts(invariant)?;
+    found.try_shorter_length(&defect)?;
+    found.leave_out_parts(&defect)?;
     Ok(found)
 }
 
 impl ShortSchedule {
-    fn try_steps(&mut self, invariant: &str, steps: Vec<Step>) -> io::Result<bool> {
-        self.try_plan(invariant, Plan { steps, ..self.plan.clone() })
+    fn try_steps(&mut self, defect: &DefectWords, steps: Vec<Step>) -> io::Result<bool> {
+        self.try_plan(defect, Plan { steps, ..self.plan.clone() })
     }
 
-    /// Takes the plan where it breaks the same promise.
-    fn try_plan(&mut self, invariant: &str, plan: Plan) -> io::Result<bool> {
+    /// Takes the plan where it breaks the same promise in the same way.
+    fn try_plan(&mut self, defect: &DefectWords, plan: Plan) -> io::Result<bool> {
         self.runs = self.runs.saturating_sub(1);
         let tried = run(&plan)?;
-        let is_same = tried.violation.as_ref().is_some_and(|violation| violation.invariant == invariant);
+        let is_same = tried.violation.as_ref().is_some_and(|broken| DefectWords::of(broken) == *defect);
         if is_same {
             (self.plan, self.report) = (plan, tried);
         }
         Ok(is_same)
     }
 
-    fn try_shorter_length(&mut self, invariant: &str) -> io::Result<()> {
+    fn try_shorter_length(&mut self, defect: &DefectWords) -> io::Result<()> {
         let last = self.plan.steps.last().map_or(0, |step| step.at);
         let length = self.plan.length.min(last + LENGTH_BEHIND_LAST_STEP);
-        self.try_plan(invariant, Plan { length, ..self.plan.clone() }).map(drop)
+        self.try_plan(defect, Plan { length, ..self.plan.clone() }).map(drop)
     }
 
     /// Halves, then smaller parts, until no single step can be left out: a step that was needed may not be any more when another is gone,
     /// so all are tried once more after each success.
-    fn leave_out_parts(&mut self, invariant: &str) -> io::Result<()> {
+    fn leave_out_parts(&mut self, defect: &DefectWords) -> io::Result<()> {
         let mut part = self.plan.steps.len().div_ceil(2).max(1);
         loop {
-            let is_shorter = self.leave_out_each(invariant, part)?;
+            let is_shorter = self.leave_out_each(defect, part)?;
             if self.runs == 0 {
                 return Ok(());
             }
@@ -90,11 +91,11 @@ impl ShortSchedule {
     }
 
     /// One pass, from the end: what comes last depends on what was before. Whether anything was left out.
-    fn leave_out_each(&mut self, invariant: &str, part: usize) -> io::Result<bool> {
+    fn leave_out_each(&mut self, defect: &DefectWords, part: usize) -> io::Result<bool> {
         let (mut is_shorter, mut end) = (false, self.plan.steps.len());
         while end > 0 && self.runs > 0 {
             let start = end.saturating_sub(part);
-            is_shorter |= self.try_steps(invariant, without(&self.plan.steps, start, end))?;
+            is_shorter |= self.try_steps(defect, without(&self.plan.steps, start, end))?;
             end = start;
         }
         Ok(is_shorter)
