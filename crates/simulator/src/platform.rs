@@ -83,9 +83,10 @@ impl Machine {
         let earlier = traits.upgrade.map(|upgrade| EarlierFolder::open(release(upgrade.release), beside));
         let earlier = earlier.transpose()?.map(Arc::new);
         let instance = earlier.as_ref().map_or(INSTANCE, |earlier| earlier.instance);
-        let market = earlier
-            .as_ref()
-            .map_or_else(|| Arc::new(Market::small_world(traits.lab_venue)), |earlier| earlier.market.clone());
+        let market = earlier.as_ref().map_or_else(
+            || Arc::new(Market::small_world(traits.lab_venue, traits.has_odd_requests)),
+            |earlier| earlier.market.clone(),
+        );
         let (start, day_end) = beginning(earlier.as_deref(), &traits);
         let clock = SimulatedClock::new(start);
         let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! What a client asked for and what became of it, in its own log.
 
 use domain::command::{Command, PlaceOrder};
-use domain::{IntId, OrderId, Quantity, Side};
+use domain::{IntId, OrderId, Price, Quantity, Side};
 
 /// One request and what became of it.
 #[derive(Debug, Clone)]
@@ -13,10 +13,10 @@ pub(crate) struct LogEntry {
 #[derive(Debug, Clone)]
 pub(crate) enum Intent {
     Place(Box<PlaceOrder>, IntId),
-    /// The order, and its new quantity where that changes.
-    Modify(IntId, Option<Quantity>),
+    /// The order, and its new quantity and limit where they change.
+    Modify(IntId, Option<Quantity>, Option<Price>),
     Cancel(IntId),
-    /// Trading states and the kill switch.
+    /// Trading states, the kill switch and limits.
     Operate(String),
 }
 
@@ -62,7 +62,7 @@ impl Intent {
     /// The order that it names.
     pub(crate) fn order(&self) -> Option<&IntId> {
         match self {
-            Self::Place(_, int_id) | Self::Modify(int_id, _) | Self::Cancel(int_id) => Some(int_id),
+            Self::Place(_, int_id) | Self::Modify(int_id, ..) | Self::Cancel(int_id) => Some(int_id),
             Self::Operate(_) => None,
         }
     }
@@ -73,10 +73,12 @@ impl Intent {
             |order: &PlaceOrder| (order.side, order.quantity, order.kind, order.tif, order.account, order.security);
         match (self, command) {
             (Self::Place(order, _), Command::Place(asked)) => terms(order) == terms(asked),
-            (Self::Modify(_, quantity), Command::Modify(asked)) => *quantity == asked.quantity,
+            (Self::Modify(_, quantity, limit), Command::Modify(asked)) => {
+                (*quantity, *limit) == (asked.quantity, asked.limit)
+            }
             (Self::Cancel(_), Command::Cancel(_)) => true,
             (Self::Operate(_), command) => {
-                matches!(command, Command::Kill { .. } | Command::SetTradingState { .. })
+                matches!(command, Command::Kill { .. } | Command::SetTradingState { .. } | Command::SetLimits { .. })
             }
             _ => false,
         }
@@ -106,8 +108,12 @@ impl std::fmt::Display for Intent {
                 )?;
                 order.kind.limit().map_or(Ok(()), |limit| write!(f, " at {limit}"))
             }
-            Self::Modify(order, Some(quantity)) => write!(f, "modify {order}, quantity {quantity}"),
-            Self::Modify(order, None) => write!(f, "note {order}"),
+            Self::Modify(order, Some(quantity), None) => write!(f, "modify {order}, quantity {quantity}"),
+            Self::Modify(order, Some(quantity), Some(limit)) => {
+                write!(f, "modify {order}, quantity {quantity}, limit {limit}")
+            }
+            Self::Modify(order, None, Some(limit)) => write!(f, "modify {order}, limit {limit}"),
+            Self::Modify(order, None, None) => write!(f, "note {order}"),
             Self::Cancel(order) => write!(f, "cancel {order}"),
             Self::Operate(what) => f.write_str(what),
         }

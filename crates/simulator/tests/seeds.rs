@@ -12,6 +12,33 @@ const WITH_LAB_AND_USERS: u64 = 12;
 const WITH_LAB_AND_LATE_REQUESTS: u64 = 10;
 const WITH_AN_UPGRADE: u64 = 14;
 
+/// What is refused of requests of which something is wrong. Each is reached often, in any fifty seeds.
+const CODES_OF_ODD_REQUESTS: [&str; 12] = [
+    "not-a-multiple",
+    "unknown-security",
+    "unknown-account",
+    "unknown-strategy",
+    "account-ambiguous",
+    "account-inactive",
+    "no-route",
+    "not-tradeable",
+    "no-auction",
+    "property-not-allowed",
+    "too-small",
+    "too-large",
+];
+/// What is refused while one limit of an account is tight. Which ones are drawn differs; of any fifty seeds some are reached.
+const CODES_OF_TIGHT_LIMITS: [&str; 7] = [
+    "order-rate",
+    "max-position",
+    "max-order-notional",
+    "max-open-notional",
+    "max-gross-exposure",
+    "duplicate-content",
+    "restricted-security",
+];
+const TIGHT_LIMITS_MIN: usize = 3;
+
 fn report(seed: u64, minutes: u32) -> RunReport {
     run(&Plan::of_seed(seed, minutes)).expect("a temporary folder can be written")
 }
@@ -51,6 +78,11 @@ fn check_seeds(first: u64) {
     ] {
         assert!(coverage.faults_of_kind(kind) > 0, "{kind}: {coverage}");
     }
+    for code in CODES_OF_ODD_REQUESTS {
+        assert!(coverage.refusal_codes().any(|reached| reached == code), "{code}: {coverage}");
+    }
+    let tight = coverage.refusal_codes().filter(|code| CODES_OF_TIGHT_LIMITS.contains(code)).count();
+    assert!(tight >= TIGHT_LIMITS_MIN, "{tight} limits were met: {coverage}");
     // Requests over HTTP are well formed, so that a refusal is one of trading.
     let is_of_form = |code: &str| {
         code.starts_with("malformed") || ["missing", "missing-host", "no-such-path", UNLISTED_CODE].contains(&code)

@@ -1,5 +1,7 @@
 //! Seeded clients. Each keeps its own log of what it asked for and what it was told: the record against the platform.
 
+mod odd_requests;
+
 use std::sync::Arc;
 
 use bus::reply::{NoReply, Reply, ReplyReceiver};
@@ -25,6 +27,8 @@ pub(crate) struct SeededClient {
     account: AccountId,
     /// Until when some orders are good: the next midnight of the run, where it has one.
     good_till: Option<Timestamp>,
+    /// Some of what it asks for is wrong.
+    is_odd: bool,
     /// Orders of an earlier release that are the client's now.
     taken_over: Vec<IntId>,
     orders_named: u64,
@@ -53,8 +57,18 @@ impl PendingAnswer {
 
 impl SeededClient {
     pub(crate) fn new(number: usize, market: Arc<Market>, good_till: Option<Timestamp>) -> Self {
-        let account = market.account_of(number);
-        Self { number, market, account, good_till, taken_over: vec![], orders_named: 0, log: vec![], waiting: vec![] }
+        let (account, is_odd) = (market.account_of(number), market.is_odd);
+        Self {
+            number,
+            market,
+            account,
+            good_till,
+            is_odd,
+            taken_over: vec![],
+            orders_named: 0,
+            log: vec![],
+            waiting: vec![],
+        }
     }
 
     /// Changes and cancels these orders as if they were its own.
@@ -69,8 +83,54 @@ impl SeededClient {
     /// What the client does at this draw.
     pub(crate) fn decide(&mut self, draw: u64) -> (Intent, CommandEnvelope) {
         let mut rng = SeededRng::new(draw, 7);
-        let (intent, command) = if self.number == OPERATOR { self.operate(&mut rng) } else { self.trade(&mut rng) };
+        let mut odd = SeededRng::new(draw, 13);
+        let (intent, command) = match self.number {
+            OPERATOR if self.is_odd && odd.one_in(2) => odd_requests::set_limits(&self.market, &mut odd),
+            OPERATOR => self.operate(&mut rng),
+            _ if self.is_odd => {
+                let asked = self.trade(&mut rng);
+                self.make_odd(asked, &mut odd)
+            }
+            _ => self.trade(&mut rng),
+        };
         (intent, self.envelope(command))
+    }
+
+    /// Some orders are wrong, or have the content of the one before; some changes are of the price, too.
+    fn make_odd(&self, (intent, command): (Intent, Command), rng: &mut SeededRng) -> (Intent, Command) {
+        match (intent, command) {
+            (Intent::Place(_, int_id), Command::Place(mut order)) => {
+                match rng.below(6) {
+                    0 => odd_requests::spoil(&mut order, &self.market, rng),
+                    1 => order = self.newest_order().map_or(order, |newest| repeated(newest, &int_id)),
+                    _ => {}
+                }
+                (Intent::Place(Box::new(order.clone()), int_id), Command::Place(order))
+            }
+            (Intent::Modify(order, quantity, _), Command::Modify(mut change)) => {
+                if let Some(placed) = self.placed(&order).filter(|_| rng.one_in(2)) {
+                    odd_requests::change_price(&mut change, placed, rng);
+                }
+                (Intent::Modify(order, quantity, change.limit), Command::Modify(change))
+            }
+            asked => asked,
+        }
+    }
+
+    /// The last order that may exist.
+    fn newest_order(&self) -> Option<&PlaceOrder> {
+        self.log.iter().rev().filter(|entry| !entry.outcome.is_refusal()).find_map(|entry| match &entry.intent {
+            Intent::Place(order, _) => Some(&**order),
+            _ => None,
+        })
+    }
+
+    /// An order as it was asked for last under this id.
+    fn placed(&self, int_id: &IntId) -> Option<&PlaceOrder> {
+        self.log.iter().rev().find_map(|entry| match &entry.intent {
+            Intent::Place(order, named) if named == int_id => Some(&**order),
+            _ => None,
+        })
     }
 
     fn envelope(&self, command: Command) -> CommandEnvelope {
@@ -135,12 +195,8 @@ impl SeededClient {
 
     /// The same order once more, as a client does that was not answered.
     fn place_again(&self, int_id: &IntId) -> Option<(Intent, Command)> {
-        self.log.iter().rev().find_map(|entry| match &entry.intent {
-            Intent::Place(order, named) if named == int_id => {
-                Some((Intent::Place(order.clone(), named.clone()), Command::Place((**order).clone())))
-            }
-            _ => None,
-        })
+        let order = self.placed(int_id)?;
+        Some((Intent::Place(Box::new(order.clone()), int_id.clone()), Command::Place(order.clone())))
     }
 
     fn operate(&self, rng: &mut SeededRng) -> (Intent, Command) {
@@ -164,11 +220,7 @@ impl SeededClient {
     /// The request of a command over HTTP. A change names the kind of its order.
     pub(crate) fn over_http(&self, command: &Command) -> Option<PlainRequest> {
         let changed = if let Command::Modify(change) = command { Some(&change.int_id) } else { None };
-        let placed = self.log.iter().rev().find_map(|entry| match &entry.intent {
-            Intent::Place(order, int_id) if Some(int_id) == changed => Some(&order.kind),
-            _ => None,
-        });
-        request_of(command, placed)
+        request_of(command, changed.and_then(|int_id| self.placed(int_id)).map(|order| &order.kind))
     }
 
     /// A request of the operator that ends a run.
@@ -272,7 +324,12 @@ fn modify(rng: &mut SeededRng, order: IntId) -> (Intent, Command) {
         restated: domain::command::RestatedFields::default(),
         reference: quantity.is_none().then(|| "noted".into()),
     };
-    (Intent::Modify(order, quantity), Command::Modify(change))
+    (Intent::Modify(order, quantity, None), Command::Modify(change))
+}
+
+/// The same order under another id.
+fn repeated(order: &PlaceOrder, int_id: &IntId) -> PlaceOrder {
+    PlaceOrder { int_id: Some(int_id.clone()), ..order.clone() }
 }
 
 fn set_state(scope: RiskScope, state: TradingState) -> (Intent, Command) {

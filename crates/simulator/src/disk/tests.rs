@@ -47,7 +47,7 @@ impl VenueOnDisk {
     fn start(&self) -> SimulatedAdapter {
         let settings = SimulatedVenueSettings {
             ledger: self.folder.path().join("venue.ledger"),
-            venue: Market::small_world(None).venue(0, self.seed, false, &SeedTraits::of_seed(self.seed)),
+            venue: Market::small_world(None, false).venue(0, self.seed, false, &SeedTraits::of_seed(self.seed)),
             compact_at_bytes: COMPACT_AT_BYTES,
         };
         let mut venue = SimulatedAdapter::open_on(self.disk.shared(), settings, self.now)
@@ -86,7 +86,7 @@ fn order(id: u64) -> Order {
     Order {
         terms,
         security: SecurityId(1),
-        adapter: Market::small_world(None).adapter(0).clone(),
+        adapter: Market::small_world(None, false).adapter(0).clone(),
         ..samples::order(id)
     }
 }

@@ -44,6 +44,11 @@ fn order_body(order: &PlaceOrder) -> Value {
     order.int_id.iter().for_each(|int_id| put("intId", json!(int_id.as_str())));
     put("securityId", json!(order.security.0));
     order.account.iter().for_each(|account| put("accountId", json!(account.0)));
+    order.strategy.iter().for_each(|strategy| put("strategyId", json!(strategy.0)));
+    order.exchange.iter().for_each(|exchange| put("exchangeId", json!(exchange.0)));
+    if order.properties.post_only {
+        put("postOnly", json!(true));
+    }
     put("side", json!(if order.side == Side::Buy { "BUY" } else { "SELL" }));
     put("quantity", json!(order.quantity.0.to_string()));
     order.kind.limit().iter().for_each(|limit| put("limit", json!(limit.0.to_string())));
@@ -60,6 +65,9 @@ fn change_body(change: &ModifyOrder) -> Value {
     body.insert("intId".to_owned(), json!(change.int_id.as_str()));
     if let Some(quantity) = change.quantity {
         body.insert("quantity".to_owned(), json!(quantity.0.to_string()));
+    }
+    if let Some(limit) = change.limit {
+        body.insert("limit".to_owned(), json!(limit.0.to_string()));
     }
     if let Some(reference) = &change.reference {
         body.insert("reference".to_owned(), json!(&**reference));

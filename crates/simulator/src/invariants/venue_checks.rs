@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use domain::order::BaseState;
-use domain::{Decimal, IntId, Order, OrderId, Source, Text, Transaction, TransactionKind};
+use domain::order::{BaseState, OrderTerms};
+use domain::{Command, Decimal, IntId, Order, OrderId, OrderKind, Source, Text, Transaction, TransactionKind};
 use engine::NEVER_ARRIVED;
 
 use super::Evidence;
@@ -58,10 +58,25 @@ impl Evidence<'_> {
         })?;
         let is_its_venue = accepted.is_some_and(|order| self.market.venue_of(order.account) == venue);
         ensure(is_its_venue, "sent to the wrong venue", || format!("{} has {accepted:?}", self.market.adapter(venue)))?;
-        let is_same = accepted.is_some_and(|order| at_venue.submission.is_of(order));
+        let is_same = accepted
+            .is_some_and(|order| at_venue.submission.is_of(order) || self.is_at_new_price(order, at_venue, venue));
         ensure(is_same, "the venue has other terms than the journal", || {
             format!("{at_venue:?}, accepted: {accepted:?}")
         })
+    }
+
+    /// The lab tells of an order the price that a replace has given it, which a client has asked for.
+    fn is_at_new_price(&self, order: &Order, at_venue: &OrderAtVenue, venue: usize) -> bool {
+        let is_lab = self.lab.is_some_and(|lab| lab.venue == venue);
+        let new_limit = |command: &Command| match command {
+            Command::Modify(change) if change.int_id == order.int_id => change.limit,
+            _ => None,
+        };
+        let has_limit = |limit| {
+            let terms = OrderTerms { kind: OrderKind::Limit { limit }, ..order.terms };
+            at_venue.submission.is_of(&Order { terms, ..order.clone() })
+        };
+        is_lab && self.books.inputs.commands.values().filter_map(new_limit).any(has_limit)
     }
 
     /// I3, the half that holds always: nothing is booked twice, and nothing that the venue does not have. What the venue took back is

@@ -32,6 +32,12 @@ const FIX_ADAPTER_TYPE: &str = "FIX";
 const VENUE_PREFIX: &str = "SIM";
 const STRATEGY: StrategyId = StrategyId(2);
 const STRATEGY_NAME: &str = "SEEDED";
+/// Of runs in which clients ask for what is wrong.
+pub(crate) const UNTRADED_SECURITY: SecurityId = SecurityId(4);
+pub(crate) const INACTIVE_ACCOUNT: AccountId = AccountId(3);
+/// The stock whose orders have a smallest and a largest quantity there.
+const BOUNDED: u64 = 2;
+const BOUNDS: (i64, i64) = (5, 120);
 const CASH: i64 = 2_000_000;
 /// How late a request may arrive.
 const REQUEST_LIFE_NANOS: i64 = 5_000_000_000;
@@ -51,6 +57,9 @@ pub(crate) struct Market {
     /// Of the ids that a venue gives.
     prefixes: [Text; VENUE_COUNT],
     pub(crate) strategy: StrategyRecord,
+    /// With an account that is not active, a security that cannot be traded, and bounds of the quantity of one that can; clients ask for
+    /// what is wrong.
+    pub(crate) is_odd: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -61,10 +70,13 @@ pub(crate) struct Stock {
 }
 
 impl Market {
-    pub(crate) fn small_world(lab_venue: Option<usize>) -> Self {
+    pub(crate) fn small_world(lab_venue: Option<usize>, is_odd: bool) -> Self {
         let adapter_type = |venue| if lab_venue == Some(venue) { FIX_ADAPTER_TYPE } else { ADAPTER_TYPE };
-        let stock =
-            |(id, symbol, opening): (u64, &str, i64)| Stock { security: Arc::new(samples::stock(id, symbol)), opening };
+        let stock = |(id, symbol, opening): (u64, &str, i64)| {
+            let bounds = [BOUNDS.0, BOUNDS.1].map(|bound| (is_odd && id == BOUNDED).then(|| Quantity::from(bound)));
+            let security = Security { min_qty: bounds[0], max_qty: bounds[1], ..samples::stock(id, symbol) };
+            Stock { security: Arc::new(security), opening }
+        };
         Self {
             exchange: Arc::new(samples::exchange()),
             stocks: STOCKS.map(stock).into(),
@@ -74,6 +86,7 @@ impl Market {
             adapter_types: std::array::from_fn(adapter_type).map(Into::into),
             prefixes: [VENUE_PREFIX; VENUE_COUNT].map(Into::into),
             strategy: StrategyRecord { id: STRATEGY, name: STRATEGY_NAME.into(), auto_activate: true },
+            is_odd,
         }
     }
 
@@ -117,6 +130,7 @@ impl Market {
             adapter_types: accounts.each_ref().map(|account| account.adapter_type.clone()),
             prefixes: accounts.each_ref().map(|account| prefix(account)),
             strategy: StrategyRecord::clone(strategy.ok_or("there is no strategy")?),
+            is_odd: false,
         })
     }
 
@@ -174,7 +188,8 @@ impl Market {
         });
         let exchange = ReferenceChange::Exchange(Exchange::clone(&self.exchange));
         let first = [exchange, ReferenceChange::Strategy(self.strategy.clone())];
-        first.into_iter().chain(stocks).chain(accounts).collect()
+        let odd: Vec<_> = if self.is_odd { unusable().into() } else { vec![] };
+        first.into_iter().chain(stocks).chain(accounts).chain(odd).collect()
     }
 
     pub(crate) fn venue(&self, venue: usize, seed: u64, has_late_requests: bool, traits: &SeedTraits) -> VenueConfig {
@@ -207,6 +222,16 @@ impl Market {
         let security = Security { exchange: self.exchange.id, ..security.clone() };
         ListedSecurity { security: Arc::new(security), opening: quotes, costs: UnitCosts::default() }
     }
+}
+
+/// What an order may name and must not.
+fn unusable() -> [ReferenceChange; 2] {
+    let untraded = samples::stock(UNTRADED_SECURITY.0, "DELTA");
+    let account = samples::account(INACTIVE_ACCOUNT.0, "closed account");
+    [
+        ReferenceChange::Security(Security { tradeable: false, ..untraded }),
+        ReferenceChange::Account(Account { active: false, session_qualifier: Some(VENUES[0].into()), ..account }),
+    ]
 }
 
 pub(crate) fn cents(cents: i64) -> Price {

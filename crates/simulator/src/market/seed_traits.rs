@@ -35,6 +35,9 @@ const NUMBER_RESETS_ONE_IN: u32 = 2;
 const LATE_REQUESTS_ONE_IN: u32 = 8;
 /// In one of so many runs the wall clock drifts. The recorded seeds of planted bugs are none of them.
 const DRIFT_ONE_IN: u32 = 4;
+/// In one of so many of the runs that begin with an empty folder clients ask for what is wrong. The recorded seeds of planted bugs are none
+/// of them.
+const ODD_REQUESTS_ONE_IN: u32 = 5;
 /// In one of so many runs a day ends, so many seconds after the beginning.
 const DAY_END_ONE_IN: u32 = 5;
 const DAY_END_SECONDS: [i64; 2] = [40, 150];
@@ -68,6 +71,8 @@ pub(crate) struct SeedTraits {
     pub(crate) has_late_requests: bool,
     /// The wall clock goes faster or slower than it should, for a while.
     pub(crate) has_drift: bool,
+    /// Traders send requests of which something is wrong, and the operator sets tight limits.
+    pub(crate) has_odd_requests: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +93,7 @@ impl SeedTraits {
         let is_sampling = SeededRng::new(seed, 905).one_in(SAMPLES_ONE_IN);
         let upgrade = UpgradeTrait::of_seed(seed);
         let (mut days, mut http) = (SeededRng::new(seed, 931), SeededRng::new(seed, 932));
+        let has_odd_requests = upgrade.is_none() && SeededRng::new(seed, 1_546).one_in(ODD_REQUESTS_ONE_IN);
         let traits = Self {
             replace: std::array::from_fn(kind),
             // Samples are checked in one currency, and the folders of releases have two.
@@ -104,6 +110,7 @@ impl SeedTraits {
             has_users: SeededRng::new(seed, 903).one_in(USERS_ONE_IN),
             has_late_requests: SeededRng::new(seed, 970).one_in(LATE_REQUESTS_ONE_IN),
             has_drift: SeededRng::new(seed, 1_418).one_in(DRIFT_ONE_IN),
+            has_odd_requests,
         };
         let has_revisions = traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN);
         Self { has_revisions, lab_venue: traits.draw_lab(seed).filter(|_| !has_revisions), ..traits }
