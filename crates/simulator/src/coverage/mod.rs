@@ -223,6 +223,16 @@ impl Coverage {
         [let_in, denied]
     }
 
+    /// Whether an order has changed so.
+    pub fn has_change(&self, change: ExecType) -> bool {
+        self.changes.contains(&change)
+    }
+
+    /// How often a fault of the lab's catalogue met a request or a report, by the lab's name of it.
+    pub fn lab_faults_struck(&self, name: &str) -> u64 {
+        self.lab.struck.get(name).copied().unwrap_or(0)
+    }
+
     /// Orders that were cancelled because their FIX client was disconnected.
     pub fn disconnect_cancels(&self) -> u64 {
         self.disconnect_cancels
@@ -238,7 +248,7 @@ impl Coverage {
         self.refusals.keys().copied()
     }
 
-    /// How often a fault of this kind was injected.
+    /// How often a fault of this kind was injected; of one that waits for an operation of the disk, how often it struck.
     pub fn faults_of_kind(&self, kind: &str) -> u64 {
         self.faults.get(kind).copied().unwrap_or(0)
     }

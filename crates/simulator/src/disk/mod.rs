@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::schedule::NewFile;
+use crate::schedule::{Fault, NewFile};
 use storage::{FileSystem, OsFileSystem, WritableFile};
 
 const SECTOR_BYTES: u64 = 512;
@@ -26,8 +26,8 @@ struct DiskState {
     /// Names that a power cut may undo: the folder was not synced since.
     unsynced_names: Vec<PathBuf>,
     rng: SeededRng,
-    /// The power goes at this operation, counted down; absent = it stays.
-    cut_in: Option<u32>,
+    /// The power goes at this operation, counted down, by this fault; absent = it stays.
+    cut_in: Option<(u32, Fault)>,
     /// The countdown begins when such a file gets its name.
     cut_at_name: Option<(NewFile, u32)>,
     /// The same when a venue's ledger is written.
@@ -38,6 +38,8 @@ struct DiskState {
     is_full: bool,
     /// A write or a sync has failed since that was forgotten last.
     has_failed: bool,
+    /// Kinds of faults that were armed and have struck since they were asked for last.
+    struck: Vec<&'static str>,
 }
 
 /// What has surely reached the disk, and the writes that are still on their way.
@@ -65,6 +67,7 @@ impl SimulatedDisk {
             write_fails: false,
             is_full: false,
             has_failed: false,
+            struck: vec![],
         })))
     }
 
@@ -74,7 +77,7 @@ impl SimulatedDisk {
 
     /// The power goes at the n-th operation from now, 1 being the next.
     pub(crate) fn cut_at(&self, operation: u32) {
-        self.lock().cut_in = Some(operation);
+        self.lock().cut_in = Some((operation, Fault::PowerCut { operation }));
     }
 
     /// As [`Self::cut_at`], from the moment on at which such a file gets its name: 1 is in that moment.
@@ -111,6 +114,11 @@ impl SimulatedDisk {
 
     pub(crate) fn forget_failure(&self) {
         self.lock().has_failed = false;
+    }
+
+    /// The kinds of faults that waited for their moment and have struck since this was asked last.
+    pub(crate) fn take_struck(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.lock().struck)
     }
 
     /// Faults that wait for their moment are forgotten.
@@ -198,8 +206,12 @@ impl DiskState {
     /// Counts the operation; an error where the power is gone.
     fn begin(&mut self) -> io::Result<()> {
         match &mut self.cut_in {
-            Some(left) if *left <= 1 => self.is_cut = true,
-            Some(left) => *left -= 1,
+            Some((left, fault)) if *left <= 1 => {
+                if !std::mem::replace(&mut self.is_cut, true) {
+                    self.struck.push(fault.kind());
+                }
+            }
+            Some((left, _)) => *left -= 1,
             None => {}
         }
         if self.is_cut { Err(io::Error::from_raw_os_error(EIO)) } else { Ok(()) }
@@ -312,8 +324,8 @@ impl FileSystem for SimulatedDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.lock();
-        if let Some((_, operation)) = state.cut_at_name.take_if(|(file, _)| file.is_at(to)) {
-            state.cut_in = Some(operation);
+        if let Some((file, operation)) = state.cut_at_name.take_if(|(file, _)| file.is_at(to)) {
+            state.cut_in = Some((operation, Fault::PowerCutAtName { file, operation }));
         }
         let begun = state.begin();
         if begun.is_err() && state.rng.one_in(2) {
@@ -378,11 +390,12 @@ impl WritableFile for SimulatedFile {
         if self.is_ledger
             && let Some(operation) = state.cut_at_ledger.take()
         {
-            state.cut_in = Some(operation);
+            state.cut_in = Some((operation, Fault::PowerCutAtLedger { operation }));
         }
         let begun = state.begin();
         if begun.is_ok() && std::mem::take(&mut state.write_fails) {
             state.has_failed = true;
+            state.struck.push(Fault::WriteFails.kind());
             return Err(io::Error::from_raw_os_error(EIO));
         }
         let is_full = state.is_full;
@@ -402,8 +415,9 @@ impl WritableFile for SimulatedFile {
         let mut state = self.disk.lock();
         state.begin()?;
         if self.is_of_journal && std::mem::take(&mut state.sync_fails) {
-            let DiskState { files, rng, has_failed, .. } = &mut *state;
+            let DiskState { files, rng, has_failed, struck, .. } = &mut *state;
             *has_failed = true;
+            struck.push(Fault::SyncFails.kind());
             files[self.file].settle(rng);
             files[self.file].is_deceptive = true;
             return Err(io::Error::from_raw_os_error(EIO));

@@ -187,6 +187,18 @@ pub enum VenueLineFault {
 }
 
 impl Fault {
+    /// Whether it waits for an operation of the disk, and so may never strike.
+    pub(crate) fn waits_on_the_disk(&self) -> bool {
+        matches!(
+            self,
+            Self::PowerCut { .. }
+                | Self::PowerCutAtName { .. }
+                | Self::PowerCutAtLedger { .. }
+                | Self::SyncFails
+                | Self::WriteFails
+        )
+    }
+
     pub(super) fn draw_drift(rng: &mut SeededRng) -> Self {
         let parts = rng.between(DRIFT_PARTS[0], DRIFT_PARTS[1]);
         let parts_per_million = if rng.one_in(2) { parts } else { -parts };

@@ -42,7 +42,9 @@ impl SimulatedRun {
             }
             StepKind::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault}"));
-                self.coverage.fault(fault.kind());
+                if !fault.waits_on_the_disk() {
+                    self.coverage.fault(fault.kind());
+                }
                 self.inject(*fault)
             }
         }

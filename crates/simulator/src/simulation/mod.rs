@@ -247,6 +247,7 @@ impl SimulatedRun {
             self.pace.on_step(next)?;
             self.run_next(next)?;
             self.panics.nothing_panicked()?;
+            self.machine.disk.take_struck().into_iter().for_each(|kind| self.coverage.fault(kind));
         }
     }
 
