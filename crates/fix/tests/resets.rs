@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
 use fix::{
-    EchoApplication, FixSession, FixSettings, MemoryStore, MessageStore, MessageVisitor, SeqNum, SessionEngine,
-    StoreError, Traffic, UtcTimestamp,
+    Actions, EchoApplication, FixSession, FixSettings, MemoryStore, MessageStore, MessageVisitor, SeqNum,
+    SessionEngine, StoreError, Traffic, UtcTimestamp,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -170,4 +170,22 @@ fn an_operator_learns_that_the_store_did_not_take_a_reset_and_the_numbers_are_th
     assert_eq!(story.numbers(), before, "what was reported as failed is not done later");
     assert_eq!(story.engine.reset(story.now), Ok(()));
     assert_eq!(story.numbers(), (1, 1));
+}
+
+/// A member of a cluster whose clock ran a day ahead began the session anew.
+#[test]
+fn numbers_that_began_in_the_future_are_kept_until_the_period_ends() {
+    let at = |time: &str| UtcTimestamp::parse(time.as_bytes()).unwrap();
+    let settings = FixSettings::parse(SETTINGS).unwrap().sessions.remove(0);
+    let mut store = MemoryStore::new(at("20260107-12:00:00"));
+    store.set_next_incoming(40, Traffic::Session).unwrap();
+    store.set_next_outgoing(50).unwrap();
+    let mut session = FixSession::new(Arc::new(settings), None, store);
+    let mut numbers = |time: &str| {
+        session.tick(at(time), &mut Actions::default()).unwrap();
+        (session.store().next_incoming(), session.store().next_outgoing())
+    };
+    assert_eq!(numbers("20260106-12:00:00"), (40, 50));
+    assert_eq!(numbers("20260106-23:59:59"), (40, 50));
+    assert_eq!(numbers("20260107-00:00:00"), (1, 1));
 }

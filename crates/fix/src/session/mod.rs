@@ -39,6 +39,8 @@ pub struct FixSession<S> {
     /// A reset that the store has not taken yet is tried again then, and before anything that comes.
     reset_due: Option<UtcTimestamp>,
     is_scheduled_open: bool,
+    /// When the numbers were last compared with the schedule.
+    schedule_followed: Option<UtcTimestamp>,
     checker: DictionaryChecker,
     encoder: FixEncoder,
     draft: OutgoingMessage,
@@ -75,6 +77,7 @@ impl<S: MessageStore> FixSession<S> {
             next_schedule_change: UtcTimestamp::from_nanos(i64::MIN),
             reset_due: None,
             is_scheduled_open: false,
+            schedule_followed: None,
             checker: DictionaryChecker::default(),
             encoder: FixEncoder::default(),
             draft: OutgoingMessage::default(),

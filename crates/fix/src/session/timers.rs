@@ -109,7 +109,9 @@ impl<S: MessageStore> FixSession<S> {
         let period = schedule.period(now);
         self.next_schedule_change = schedule.next_change(now);
         self.is_scheduled_open = period.is_some();
-        if period == schedule.period(self.store.created()) {
+        let is_same = period == schedule.period(self.began(now));
+        self.schedule_followed = Some(now);
+        if is_same {
             return Ok(());
         }
         // Whatever fails from here on, it is not forgotten.
@@ -119,6 +121,13 @@ impl<S: MessageStore> FixSession<S> {
             self.close(now, DisconnectReason::PeriodEnded, actions)?;
         }
         self.settle_reset(now)
+    }
+
+    /// When the numbers began. By a clock that ran ahead that is in the future, and would be in another period at each look: they were there
+    /// when the schedule was last followed.
+    fn began(&self, now: UtcTimestamp) -> UtcTimestamp {
+        let created = self.store.created();
+        if created > now { self.schedule_followed.unwrap_or(now) } else { created }
     }
 }
 
