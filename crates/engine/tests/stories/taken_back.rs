@@ -250,3 +250,104 @@ fn what_is_taken_back_of_an_inferred_fill_is_told_once() {
         "#]],
     );
 }
+
+/// The answer was asked for before the correction was booked: what it says of the end counts when it is said again.
+#[test]
+fn an_answer_that_takes_something_back_is_asked_for_again() {
+    check(
+        "place 7 buy 100 AAPL @ 10.50
+         venue accepts 7
+         venue fills 7 40 @ 10.50 x1
+         venue lost 7
+         wait 1
+         clock
+         wait 1
+         venue takes-back 7 x1 for 30 @ 10.40 x2
+         venue found 1 ago 7:canceled fill:7:30@10.40:x2
+         open
+         wait 1
+         clock
+         venue takes-back 7 x1 for 30 @ 10.40 x2
+         venue finds 7:canceled fill:7:30@10.40:x2
+         wait 60
+         clock
+         open",
+        expect![[r#"
+            place 7 buy 100 AAPL @ 10.50
+                7 OPEN
+                to SIM-A: submit 7
+            venue accepts 7
+                7 SUBMITTED
+            venue fills 7 40 @ 10.50 x1
+                fill 7 40 @ 10.5
+                booked BUY 40 @ 10.5
+                position 1 of 40 cost 420 realised 0
+                cash USD 99579.8
+                7 PARTIALLY_EXECUTED filled 40
+            venue lost 7
+                7 PARTIALLY_EXECUTED filled 40 (time-out)
+            wait 1
+            clock
+                to SIM-A: ask about 7
+            wait 1
+            venue takes-back 7 x1 for 30 @ 10.40 x2
+                booked SELL -40 @ 10.5
+                position 1 of 0 cost 0 realised 0
+                cash USD 100000
+                fill 7 30 @ 10.4
+                booked BUY 30 @ 10.4
+                position 1 of 30 cost 312 realised 0
+                cash USD 99687.85
+                7 PARTIALLY_EXECUTED filled 30
+            venue found 1 ago 7:canceled fill:7:30@10.40:x2
+            open
+                7 PARTIALLY_EXECUTED 30 of 100 LimitOrder
+            wait 1
+            clock
+                to SIM-A: ask about 7
+            venue takes-back 7 x1 for 30 @ 10.40 x2
+            venue finds 7:canceled fill:7:30@10.40:x2
+                7 CANCELED filled 30
+            wait 60
+            clock
+            open
+                nothing
+        "#]],
+    );
+}
+
+/// A question answers for an order that is open; one that has ended changes no more.
+#[test]
+fn an_order_that_has_ended_is_not_asked_about_when_something_is_taken_back() {
+    check(
+        "place 7 buy 100 AAPL @ 10.50
+         venue accepts 7
+         venue fills 7 40 @ 10.50 x1
+         venue cancels 7
+         venue takes-back 7 x1
+         wait 60
+         clock",
+        expect![[r#"
+            place 7 buy 100 AAPL @ 10.50
+                7 OPEN
+                to SIM-A: submit 7
+            venue accepts 7
+                7 SUBMITTED
+            venue fills 7 40 @ 10.50 x1
+                fill 7 40 @ 10.5
+                booked BUY 40 @ 10.5
+                position 1 of 40 cost 420 realised 0
+                cash USD 99579.8
+                7 PARTIALLY_EXECUTED filled 40
+            venue cancels 7
+                7 CANCELED filled 40
+            venue takes-back 7 x1
+                booked SELL -40 @ 10.5
+                position 1 of 0 cost 0 realised 0
+                cash USD 100000
+                7 CANCELED
+            wait 60
+            clock
+        "#]],
+    );
+}

@@ -202,7 +202,7 @@ impl Trading {
     }
 
     /// A list shows that an execution does not count any more. Lists repeat what they have told: what was taken back before changes nothing, and
-    /// what was never booked is not booked later. Either is no alarm.
+    /// what was never booked is not booked later. Either is no alarm. What changes an order makes the answer that it comes with one from before.
     pub(crate) fn on_taken_back(
         &mut self,
         report: OrderReport,
@@ -226,10 +226,13 @@ impl Trading {
                     self.block_execution(&id);
                 }
             }
-            _ => match by.filter(|by| keeps_id || !self.is_known(adapter, &order, by)) {
-                Some(by) => self.on_correction(report, adapter, exec_id, by, out),
-                None => self.on_bust(report, adapter, exec_id, None, out),
-            },
+            _ => {
+                match by.filter(|by| keeps_id || !self.is_known(adapter, &order, by)) {
+                    Some(by) => self.on_correction(report, adapter, exec_id, by, out),
+                    None => self.on_bust(report, adapter, exec_id, None, out),
+                }
+                self.ask_again(report.moment, order.id);
+            }
         }
     }
 

@@ -71,6 +71,14 @@ impl Trading {
         }
     }
 
+    /// What is booked of an open order was changed by an answer about it, so the rest of that answer is from before the change.
+    pub(crate) fn ask_again(&mut self, moment: Moment, order: OrderId) {
+        if self.orders.get(order).is_some_and(|order| order.is_open()) {
+            let ask_at = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+            self.start_inquiry(order, ask_at, |inquiry| inquiry.gap_at = Some(moment.at));
+        }
+    }
+
     /// Open orders that the venue may have.
     fn open_at(&self, adapter: &AdapterName) -> Vec<OrderId> {
         let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
