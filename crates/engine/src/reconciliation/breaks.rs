@@ -63,23 +63,29 @@ impl Breaks {
         self.open().filter(move |found| found.difference.kind == kind)
     }
 
+    fn newest_about(&self, difference: &Difference) -> Option<&Arc<Break>> {
+        self.by_subject.get(&subject(difference)).and_then(|id| self.breaks.get(id))
+    }
+
+    /// Whether a break with the same values is open, or a person has settled it.
+    pub(super) fn is_known(&self, difference: &Difference) -> bool {
+        self.newest_about(difference).is_some_and(|before| {
+            let is_told = before.state == BreakState::Open || is_by_person(before);
+            is_told && has_same_values(&before.difference, difference)
+        })
+    }
+
     /// A break that somebody knows, and whose values are the same, is no news.
     pub(super) fn record(&mut self, difference: Difference, evidence: BreakEvidence, at: Timestamp) -> Recorded {
-        let before = self.by_subject.get(&subject(&difference)).and_then(|id| self.breaks.get(id));
-        match before.map(|before| (before.id, before.state, has_same_values(&before.difference, &difference))) {
-            Some((_, BreakState::Open, true)) => return Recorded::Known,
-            Some((id, BreakState::Open, false)) => {
-                self.change(id, |found| {
-                    (found.difference, found.evidence, found.changed_at) = (difference, evidence, at);
-                });
-                return Recorded::Changed(id);
-            }
-            Some((id, BreakState::Explained | BreakState::Accepted, true))
-                if self.breaks.get(&id).is_some_and(|found| is_by_person(found)) =>
-            {
-                return Recorded::Known;
-            }
-            _ => {}
+        if self.is_known(&difference) {
+            return Recorded::Known;
+        }
+        let before = self.newest_about(&difference).filter(|before| before.state == BreakState::Open);
+        if let Some(id) = before.map(|before| before.id) {
+            self.change(id, |found| {
+                (found.difference, found.evidence, found.changed_at) = (difference, evidence, at);
+            });
+            return Recorded::Changed(id);
         }
         if !self.make_room() {
             return Recorded::Refused;

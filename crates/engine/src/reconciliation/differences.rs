@@ -4,7 +4,7 @@ use domain::breaks::{Break, BreakEvidence, BreakId, BreakKind, BreakRepair, Brea
 use domain::lookup_map::fingerprint;
 use domain::order::{Order, OrderTerms};
 use domain::report::{FilledTotal, VenueFill, VenueOrder};
-use domain::{AdapterName, Amount, Currency, Event, OrderId, Report, Text};
+use domain::{AdapterName, Amount, Currency, Event, OrderId, Quantity, Report, Text};
 
 use super::breaks::{FoundDifference, Recorded};
 use crate::orders::fills::executions::BookedExecution;
@@ -227,6 +227,32 @@ impl Trading {
         self.note(difference, told_fill(fill));
     }
 
+    /// The venue does not count an execution of an order that is no longer kept. Returns whether that is news.
+    pub(crate) fn note_taken_back(
+        &mut self,
+        adapter: &AdapterName,
+        (order, exec_id): (OrderId, &Text),
+        by: Option<&VenueFill>,
+    ) -> bool {
+        let theirs = match by {
+            Some(by) => BreakSide::new([("quantity", by.quantity.to_string()), ("price", by.price.to_string())]),
+            None => BreakSide::new([("quantity", Quantity::ZERO.to_string())]),
+        };
+        let difference = Difference {
+            account: self.orders.retired_account(order),
+            order: Some(order),
+            exec_id: Some(exec_id.clone()),
+            theirs: Some(theirs),
+            ..Difference::new(BreakKind::Fill, adapter)
+        };
+        let is_news = !self.breaks.is_known(&difference);
+        if is_news {
+            let told = by.map(told_fill).unwrap_or_else(|| "no execution".to_owned());
+            self.note(difference, format!("{told} instead of {exec_id}"));
+        }
+        is_news
+    }
+
     /// An order at the venue that is not known here.
     pub(crate) fn note_unknown_order(&mut self, adapter: &AdapterName, order: OrderId) {
         let theirs = BreakSide::new([("order", order.to_string())]);
@@ -242,7 +268,7 @@ impl Trading {
 
     fn value_of_fill(&self, order: &Order, booked: &BookedExecution, fill: &VenueFill) -> Option<Amount> {
         let security = self.reference.security(order.security).ok()?;
-        let value = |quantity: domain::Quantity, price| quantity.value_at(price, security.contract_size).ok();
+        let value = |quantity: Quantity, price| quantity.value_at(price, security.contract_size).ok();
         let change = value(fill.quantity, fill.price)?.minus(value(booked.quantity, booked.price)?).ok()?;
         self.in_base(change.abs(), security.currency)
     }

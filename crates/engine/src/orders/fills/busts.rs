@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::order::{ExecType, Order};
 use domain::report::VenueFill;
-use domain::{AdapterName, Charge, Decimal, PlantedBug, Price, Quantity, Refusal, Text};
+use domain::{AdapterName, Charge, Decimal, OrderId, PlantedBug, Price, Quantity, Refusal, Text};
 
 use super::executions::{BookedExecution, Costs, ExecutionId};
 use super::{FillEffect, execution_id};
@@ -211,7 +211,9 @@ impl Trading {
         by: Option<&VenueFill>,
         out: &mut Outbox,
     ) {
-        let Some(order) = self.orders.get(report.order).cloned() else { return };
+        let Some(order) = self.orders.get(report.order).cloned() else {
+            return self.on_late_taken_back(adapter, report.order, exec_id, by, out);
+        };
         if by.is_some_and(|by| by.order != order.id) {
             return out
                 .error("foreign-report", format!("{adapter} corrects a fill of order {} by another's", order.int_id));
@@ -234,6 +236,26 @@ impl Trading {
                 self.ask_again(report.moment, order.id);
             }
         }
+    }
+
+    /// Of an order of past days nothing can be reversed: a person does it, and is told once.
+    fn on_late_taken_back(
+        &mut self,
+        adapter: &AdapterName,
+        order: OrderId,
+        exec_id: &Text,
+        by: Option<&VenueFill>,
+        out: &mut Outbox,
+    ) {
+        if !self.orders.is_retired(order) || !self.note_taken_back(adapter, (order, exec_id), by) {
+            return;
+        }
+        let instead = by.map(|by| format!(" and counts {} @ {} instead", by.quantity, by.price)).unwrap_or_default();
+        let text = format!(
+            "execution {exec_id} of order number {order}: the venue takes it back{instead}, and that comes days late: nothing is booked; record \
+             it by hand where it was not taken back here before"
+        );
+        out.error("bust-not-booked", text);
     }
 
     fn is_known(&self, adapter: &AdapterName, order: &Order, fill: &VenueFill) -> bool {

@@ -4,7 +4,8 @@
 use domain::command::{CancelOrder, MassCancelRequest, ModifyOrder, PlaceOrder};
 use domain::report::{ExternalOrder, InquiryResult, ReportKind, VenueFill};
 use domain::{
-    AdapterName, Caller, Command, CommandEnvelope, OrderId, Query, RecalledKeys, Report, RetiredOrdersInput, Text,
+    AccountId, AdapterName, Caller, Command, CommandEnvelope, OrderId, Query, RecalledKeys, Report, RetiredOrdersInput,
+    Text,
 };
 
 use super::retired_keys::{RetiredKeyLookup, account_key};
@@ -92,6 +93,7 @@ impl Trading {
                 snapshot.external.iter().for_each(|seen| self.recall_external(adapter, seen, index, found));
             }
             ReportKind::External(seen) => self.recall_external(adapter, seen, index, found),
+            ReportKind::TakenBack { order, .. } => drop(self.recall_account(*order, index, found)),
             _ => {}
         }
     }
@@ -126,14 +128,25 @@ impl Trading {
         index: &dyn RetiredKeyLookup,
         found: &mut RecalledKeys,
     ) {
-        if !self.orders.is_forgotten(fill.order) {
-            return;
-        }
-        let is_owner = |account: &domain::AccountId| index.has_fill(account_key(fill.order, *account));
-        // Its account may have moved to another venue since.
-        let Some(account) = self.reference.data().accounts.keys().copied().find(is_owner) else { return };
-        found.accounts.push((fill.order, account));
+        let Some(account) = self.recall_account(fill.order, index, found) else { return };
         let keys = crate::orders::fills::executions::retired_keys(&execution_id(adapter, account, fill), fill);
         found.executions.0.extend(keys.into_iter().filter(|key| index.has_fill(*key)));
+    }
+
+    /// That of an order that is forgotten.
+    fn recall_account(
+        &self,
+        order: OrderId,
+        index: &dyn RetiredKeyLookup,
+        found: &mut RecalledKeys,
+    ) -> Option<AccountId> {
+        if !self.orders.is_forgotten(order) {
+            return None;
+        }
+        let is_owner = |account: &AccountId| index.has_fill(account_key(order, *account));
+        // The account may have moved to another venue since.
+        let account = self.reference.data().accounts.keys().copied().find(is_owner)?;
+        found.accounts.push((order, account));
+        Some(account)
     }
 }
