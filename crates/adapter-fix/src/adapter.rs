@@ -480,11 +480,14 @@ impl OrderSession for FixAdapter {
         self.wake.1.clone()
     }
 
-    /// The drop copy stays up. Numbers are not saved here: whether the engine has what was delivered is not known, and what it has it books once.
+    /// The drop copy stays up, unless another process may want it. Numbers are not saved here: whether the engine has what was delivered is not known, and what it has it books once.
     fn disconnect(&mut self, _: Timestamp) {
         self.end_prices();
         if let Some(copy) = &mut self.drop_copy {
             copy.on_orders_lost();
+        }
+        if self.numbers.may_be_replaced() {
+            self.end_drop_copy();
         }
         self.end_session();
     }

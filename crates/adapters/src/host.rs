@@ -100,7 +100,8 @@ impl AdapterHost {
         })
     }
 
-    /// Sends orders, changes and cancels, and logs on, only while it has the lease.
+    /// Sends orders, changes and cancels, and logs on, only while it has the lease. Where another process may lead, it leaves a venue that
+    /// takes one session at a time.
     pub fn with_lease(mut self, lease: Option<SendLease>) -> Self {
         if let Some(lease) = &lease {
             self.adapter.set_lease(lease.clone());
@@ -117,9 +118,17 @@ impl AdapterHost {
         PlantedBug::IgnoreLease.is_planted() || self.lease.as_ref().is_none_or(SendLease::is_held)
     }
 
+    /// Whether its session would keep the next leader from the venue. The process may never hear of that one: the way to the log may be
+    /// cut, and the way to the venue not.
+    fn stands_in_the_way(&self) -> bool {
+        let may_be_replaced = self.lease.as_ref().is_some_and(SendLease::may_be_replaced);
+        may_be_replaced && self.adapter.overlap_millis() == 0 && !PlantedBug::IgnoreLease.is_planted()
+    }
+
     /// Connects where that is due; delivers the venue's reports and prices.
     pub fn step(&mut self, at: Timestamp) -> Result<(), InboxError> {
         match self.session {
+            HostSession::LoggedOn if self.stands_in_the_way() => self.on_session_lost(at, &no_lease()),
             HostSession::LoggedOn => self.deliver(at),
             // A clock that was set back would otherwise make the wait longer.
             HostSession::AwaitsPredecessor { .. } => self.log_on(at),
@@ -196,7 +205,7 @@ impl AdapterHost {
 
     fn log_on(&mut self, at: Timestamp) -> Result<(), InboxError> {
         if !self.has_lease() {
-            self.schedule_retry(at, &SessionLost(NO_LEASE.into()));
+            self.await_lease(at);
             return Ok(());
         }
         if let Some(until) = self.predecessor_until(at) {
@@ -227,6 +236,15 @@ impl AdapterHost {
             HostSession::NotGreeted | HostSession::AwaitsPredecessor { .. } | HostSession::Disconnected { .. } => {
                 Ok(())
             }
+        }
+    }
+
+    /// With the short pause each time: a leader that has its lease back, because nobody has replaced it, trades at once.
+    fn await_lease(&mut self, at: Timestamp) {
+        let due = at.plus_millis(self.backoff.first_millis);
+        match &mut self.session {
+            HostSession::Disconnected { why, retry_at, .. } if **why == *NO_LEASE => *retry_at = due,
+            _ => self.schedule_retry(at, &no_lease()),
         }
     }
 
@@ -324,6 +342,10 @@ impl AdapterHost {
         let failures = failures.saturating_add(1);
         self.session = HostSession::Disconnected { why: broken.0.clone(), failures, retry_at: at.plus_millis(millis) };
     }
+}
+
+fn no_lease() -> SessionLost {
+    SessionLost(NO_LEASE.into())
 }
 
 /// Whether it changes something at the venue.

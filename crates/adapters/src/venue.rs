@@ -28,7 +28,7 @@ pub trait OrderSession: Send {
     fn set_lease(&mut self, lease: SendLease);
 
     /// For so long after another process has sent its last request, the venue may take it in beside those of this one. Zero where a
-    /// venue has one session at a time.
+    /// venue has one session at a time: the host ends it where another process may lead.
     fn overlap_millis(&self) -> i64 {
         0
     }

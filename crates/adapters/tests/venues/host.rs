@@ -339,6 +339,75 @@ fn without_the_lease_no_session_begins() {
     assert_eq!(stage.puppet.requests(), ["connect"]);
 }
 
+/// What a leader knows of its lease: whether it holds it, and whether another one may lead by now.
+#[derive(Default)]
+struct LeaseState {
+    is_held: AtomicBool,
+    may_be_replaced: AtomicBool,
+}
+
+impl LeaseState {
+    fn set(&self, is_held: bool, may_be_replaced: bool) {
+        self.is_held.store(is_held, Ordering::Relaxed);
+        self.may_be_replaced.store(may_be_replaced, Ordering::Relaxed);
+    }
+}
+
+/// A leader that is logged on.
+fn leader() -> (HostFixture, Arc<LeaseState>) {
+    let (mut stage, state) = (HostFixture::logged_on(), Arc::new(LeaseState::default()));
+    state.set(true, false);
+    let [held, replaced] = [state.clone(), state.clone()];
+    let lease = SendLease::new(move || held.is_held.load(Ordering::Relaxed));
+    let lease = lease.with_takeover(move || replaced.may_be_replaced.load(Ordering::Relaxed));
+    stage.host = stage.host.with_lease(Some(lease));
+    (stage, state)
+}
+
+/// It may be cut from the log and not from the venue: then it never hears of the next leader, which the venue refuses for its sake.
+#[test]
+fn a_leader_that_may_be_replaced_ends_its_session_and_logs_on_again_only_with_the_lease() {
+    let (mut stage, lease) = leader();
+    stage.take(Instruction::Subscribe(SecurityId(7)));
+    stage.puppet.requests();
+    lease.set(false, true);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect"]);
+    assert_eq!(stage.heard(), [session(SessionState::Disconnected)]);
+    stage.take(submit());
+    let reason = "not logged on: the lease of this server has run out, another one may lead".into();
+    assert_eq!(stage.heard(), [ReportKind::NotSent { order: OrderId(1), reason }]);
+    for tenths in 1..=20 {
+        stage.host.step(after_millis(100 * tenths)).unwrap();
+        assert_eq!(stage.host.next_due(), Some(after_millis(100 * (tenths + 1))), "no pause is longer");
+    }
+    assert_eq!(stage.puppet.requests(), [""; 0]);
+    lease.set(true, false);
+    stage.host.step(after_millis(2_100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect", "subscribe 7"]);
+    assert_eq!(stage.heard().last(), Some(&session(SessionState::Subscribed)));
+}
+
+#[test]
+fn a_leader_that_has_its_lease_back_before_another_one_may_lead_keeps_its_session() {
+    let (mut stage, lease) = leader();
+    lease.set(false, false);
+    stage.host.step(after_millis(900)).unwrap();
+    lease.set(true, false);
+    stage.host.step(after_millis(1_000)).unwrap();
+    stage.take(submit());
+    assert_eq!((stage.puppet.requests(), stage.heard()), (vec!["submit 1".to_owned()], vec![]));
+}
+
+#[test]
+fn at_a_venue_that_takes_several_sessions_nobody_stands_in_the_way() {
+    let (mut stage, lease) = leader();
+    stage.puppet.state().overlap_millis = 6_000;
+    lease.set(false, true);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.heard()), (vec![], vec![]));
+}
+
 /// A new leader at a venue where requests of the one before may arrive for 6 s, and for how many milliseconds it leads.
 fn new_leader() -> (HostFixture, Arc<AtomicU64>) {
     let puppet = ScriptedAdapter::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use adapters::SendLease;
 use bus::Bus;
@@ -80,7 +81,7 @@ impl EngineThread {
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        let lease = leader.cloned().map(|leader| SendLease::new(move || leader.holds_lease()));
+        let lease = leader.map(send_lease);
         Ok(Self {
             bus,
             folder,
@@ -127,6 +128,13 @@ impl EngineThread {
         drop(self.catch_up.join());
         ended
     }
+}
+
+/// Another member waits for `takeoverMillis` after the last entry that it has read, which was sent before.
+fn send_lease(leader: &Arc<ClusterState>) -> SendLease {
+    let [leader, of_takeover] = [leader.clone(), leader.clone()];
+    let may_be_replaced = move || !of_takeover.replication.holds_lease(Instant::now(), of_takeover.timing.takeover);
+    SendLease::new(move || leader.holds_lease()).with_takeover(may_be_replaced)
 }
 
 /// The thread that reads from the journal what the read model missed. It ends with the read model.

@@ -102,6 +102,11 @@ impl SharedNumbers {
         self.lock().lease = Some(lease);
     }
 
+    /// Whether another process may want the sessions of this one.
+    pub(crate) fn may_be_replaced(&self) -> bool {
+        self.lock().lease.as_ref().is_some_and(SendLease::may_be_replaced)
+    }
+
     /// The session has passed on every message that it has counted.
     pub(crate) fn note_passed(&self) {
         let mut store = self.lock();
