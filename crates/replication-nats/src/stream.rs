@@ -10,6 +10,8 @@ use crate::nats_client::{NatsClient, RequestFailure};
 use crate::settings::{DUPLICATE_WINDOW, JetStreamSettings, LogOpenError, REPLICAS, refused, unavailable};
 
 const STREAM_NOT_FOUND: u64 = 10059;
+/// A holder that the stream's leader has not heard of for so long is gone: so JetStream itself counts.
+const UNHEARD: Duration = Duration::from_secs(10);
 
 /// Finds or makes the stream, and refuses one that could lose or change entries.
 pub(crate) fn open(
@@ -110,30 +112,49 @@ fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
     Ok(())
 }
 
-/// Every server that holds a copy was asked whether it syncs, or did not answer.
+/// Every server that holds a copy was asked whether it syncs, or did not answer. One that is gone for the stream's leader acknowledges
+/// nothing: it may have been replaced by one with another name, and is asked when it is back.
 fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpenError> {
     let replicas = cluster["replicas"].as_array().into_iter().flatten().filter_map(|replica| replica["name"].as_str());
     let holders: BTreeSet<&str> = replicas.chain(cluster["leader"].as_str()).filter(|name| !name.is_empty()).collect();
     if (holders.len() as u64) < REPLICAS {
         return Err(unavailable(format!("the stream names {} of the {REPLICAS} servers that hold it", holders.len())));
     }
-    let unknown: Vec<&str> = holders.into_iter().filter(|name| !checked.durable.contains(*name)).collect();
-    if unknown.len() <= checked.silent.len() {
+    let away = away(cluster);
+    let unasked = holders.iter().copied().filter(|name| !checked.durable.contains(*name));
+    let (gone, unknown): (Vec<&str>, Vec<&str>) = unasked.partition(|name| away.contains(name));
+    // A silent address is that of a server that is gone, unless another one answers in its place.
+    let others = checked.durable.iter().filter(|name| !holders.contains(name.as_str())).count();
+    let silent = checked.silent.len().saturating_sub(gone.len().saturating_sub(others));
+    if unknown.len() <= silent {
         return Ok(());
     }
     let reason = format!("server {} holds a copy of the stream, but no monitoring address of it is given", unknown[0]);
     Err(refused("monitors", reason))
 }
 
+/// A server that was killed is called offline minutes later. The leader hears of one that runs every second.
+fn away(cluster: &Value) -> BTreeSet<&str> {
+    let unheard = |replica: &&Value| replica["active"].as_u64().is_some_and(|heard| heard >= nanoseconds(UNHEARD));
+    let replicas = cluster["replicas"].as_array().into_iter().flatten();
+    let gone = replicas.filter(|replica| replica["offline"] == true || unheard(replica));
+    gone.filter_map(|replica| replica["name"].as_str()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const N2: &str = "monitors: server n2 holds a copy of the stream, but no monitoring address of it is given";
+
     fn check(durable: &[&str], silent: &[&str]) -> Result<(), String> {
-        let cluster = json!({ "leader": "n1", "replicas": [{ "name": "n2" }, { "name": "n3" }] });
+        check_cluster(&json!({ "leader": "n1", "replicas": [{ "name": "n2" }, { "name": "n3" }] }), durable, silent)
+    }
+
+    fn check_cluster(cluster: &Value, durable: &[&str], silent: &[&str]) -> Result<(), String> {
         let durable = durable.iter().map(|name| (*name).to_owned()).collect();
         let silent = silent.iter().map(|address| (*address).to_owned()).collect();
-        check_servers(&cluster, &CheckedServers { durable, silent }).map_err(|error| error.to_string())
+        check_servers(cluster, &CheckedServers { durable, silent }).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -144,5 +165,22 @@ mod tests {
         assert_eq!(check(&["n1", "n2"], &[]), Err(reason.to_owned()));
         let reason = "monitors: server n2 holds a copy of the stream, but no monitoring address of it is given";
         assert_eq!(check(&["n1"], &["host:8222"]), Err(reason.to_owned()));
+    }
+
+    #[test]
+    fn a_dead_holder_in_whose_place_another_server_answers_is_not_refused() {
+        let holders = |third: Value| json!({ "leader": "n1", "replicas": [{ "name": "n2", "active": 1 }, third] });
+        let unheard = |seconds: u64| json!({ "name": "n3", "active": seconds * 1_000_000_000 });
+        for dead in [json!({ "name": "n3", "offline": true }), unheard(10)] {
+            let while_dead = |durable: &[&str], silent: &[&str]| check_cluster(&holders(dead.clone()), durable, silent);
+            assert_eq!(while_dead(&["n1", "n2", "n4"], &[]), Ok(()));
+            assert_eq!(while_dead(&["n1", "n2"], &[]), Ok(()), "it acknowledges nothing");
+            assert_eq!(while_dead(&["n1", "n4"], &["n2:8222"]), Ok(()), "another one is silent meanwhile");
+            assert_eq!(while_dead(&["n1", "n4"], &[]), Err(N2.to_owned()));
+            assert_eq!(while_dead(&["n1"], &["n3:8222"]), Err(N2.to_owned()), "who is silent is the dead one");
+        }
+        let n3 = "monitors: server n3 holds a copy of the stream, but no monitoring address of it is given";
+        let back = check_cluster(&holders(unheard(9)), &["n1", "n2", "n4"], &[]);
+        assert_eq!(back, Err(n3.to_owned()), "it may acknowledge entries");
     }
 }
