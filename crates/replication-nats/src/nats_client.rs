@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
+use async_nats::connection::State;
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, Message, Request};
 use futures_util::StreamExt;
 use serde_json::Value;
@@ -97,12 +98,16 @@ impl NatsClient {
 
     /// All answers of a request that has several, at most so many; none where they do not come in time.
     pub(crate) fn exchange_many(&self, subject: &str, payload: Vec<u8>, most: usize, wait: Duration) -> Vec<Message> {
+        if !self.is_connected() {
+            return Vec::new();
+        }
         let answers = answers_of(&self.client, subject.to_owned(), payload, most);
         let answered = self.runtime.block_on(async { tokio::time::timeout(wait, answers).await });
         answered.ok().flatten().unwrap_or_default()
     }
 
-    /// The answer as it came.
+    /// The answer as it came. Without a connection there is none, at once: the library would keep the request, and send all that were kept
+    /// when it is back.
     pub(crate) fn exchange(
         &self,
         subject: &str,
@@ -110,6 +115,9 @@ impl NatsClient {
         payload: Vec<u8>,
         wait: Duration,
     ) -> Result<Message, RequestFailure> {
+        if !self.is_connected() {
+            return Err(RequestFailure::Unanswered { reason: "the NATS servers can't be reached".to_owned() });
+        }
         let mut request = Request::new().payload(payload.into()).timeout(Some(wait));
         if !headers.is_empty() {
             let mut map = HeaderMap::new();
@@ -124,6 +132,10 @@ impl NatsClient {
             Ok(Err(error)) => Err(failure(error.kind(), error.to_string())),
             Ok(Ok(message)) => Ok(message),
         }
+    }
+
+    fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
     }
 }
 

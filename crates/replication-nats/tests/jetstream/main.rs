@@ -3,6 +3,7 @@
 
 mod bit_flips;
 mod nats_cluster;
+mod server_failures;
 
 use std::fs;
 use std::io::{Read, Write};
