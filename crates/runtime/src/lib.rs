@@ -12,7 +12,7 @@ pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts
 pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
 pub use follower::price_demand::{PriceDemand, QueriedPrices};
 pub use journal_records::resigned_epoch;
-pub use live::snapshot_schedule::SnapshotSchedule;
+pub use live::snapshots::schedule::SnapshotSchedule;
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
 pub use recovery::admin_state::{AdminAt, admin_at, admin_batch};
 pub use recovery::catch_up::{CATCH_UP_ATTEMPTS_MAX, keep_caught_up};

@@ -17,8 +17,8 @@ use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
 use crate::journal_records::{self, UnreadableRecord};
 use crate::live::EventSink;
-use crate::live::snapshot_schedule::{SnapshotSchedule, UnsavedInputs};
-use crate::live::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use crate::live::snapshots::schedule::{SnapshotSchedule, UnsavedInputs};
+use crate::live::snapshots::writer::{SnapshotJob, SnapshotWriter};
 use crate::recovery::{RecoveredState, RecoveryError, RecoveryReplay};
 
 /// What the engine stands on, and who hears of its events.

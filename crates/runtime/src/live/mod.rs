@@ -6,8 +6,7 @@ mod gate;
 mod report_counter;
 mod sequencer;
 mod stamped_batch;
-pub(crate) mod snapshot_schedule;
-pub(crate) mod snapshot_writer;
+pub(crate) mod snapshots;
 mod unsent_instructions;
 mod intake;
 mod journalled_state;
@@ -35,8 +34,8 @@ use self::gate::{Gate, GatedOutput};
 pub use self::pulse::PulseOptions;
 use self::retired_orders::RetiredOrders;
 use self::sequencer::Sequencer;
-use self::snapshot_schedule::{SnapshotSchedule, UnsavedInputs};
-use self::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use self::snapshots::schedule::{SnapshotSchedule, UnsavedInputs};
+use self::snapshots::writer::{SnapshotJob, SnapshotWriter};
 use self::stamped_batch::{
     InputBatch, LoopWake, StampedBatch, StampedRequest, StopCause, UnansweredRequest, gate_scope_of, needs_marks,
     origin_of, security_of,

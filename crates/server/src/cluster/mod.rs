@@ -7,8 +7,6 @@
 
 /// `rialto ha …`.
 pub mod ha_command;
-/// How the command line asks a member.
-mod member_question;
 /// The file of `--cluster`.
 pub mod cluster_file;
 /// How old the answers of a follower may be.
@@ -29,7 +27,5 @@ pub(crate) mod follower_kill;
 pub(crate) mod price_feed;
 /// The data folder of a member, outside of the cluster.
 pub(crate) mod member_folder;
-/// A log that begins anew.
-mod rebuild_log;
 /// The reader of the log, which may lead.
 pub mod log_member;

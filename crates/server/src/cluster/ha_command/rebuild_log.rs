@@ -18,10 +18,10 @@ use storage::replication::{
     last_epoch_of, leave_cluster, rebuild_log,
 };
 
-use super::cluster_file::ClusterConfig;
-use super::cluster_state::new_candidate;
-use super::member_folder;
 use crate::clock::SystemClock;
+use crate::cluster::cluster_file::ClusterConfig;
+use crate::cluster::cluster_state::new_candidate;
+use crate::cluster::member_folder;
 use crate::config::Config;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::traces::Traces;

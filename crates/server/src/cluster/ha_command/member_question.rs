@@ -1,5 +1,5 @@
-//! A question to a member, by the command line. Who takes no connection is silent. Whoever takes one and says nothing clear may be paused, or
-//! have a certificate that is not trusted: it is there.
+//! A question to a member, by the command line. A member that takes no connection is silent. One that takes one and says nothing clear may be
+//! paused, or have a certificate that is not trusted: it is there.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

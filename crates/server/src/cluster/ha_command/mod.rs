@@ -1,5 +1,10 @@
 //! `rialto ha …` on the command line: who leads a cluster, the lead handed on, a member that goes on alone, and a log that begins anew.
 
+/// How the command line asks a member.
+mod member_question;
+/// A log that begins anew.
+mod rebuild_log;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,10 +15,10 @@ use storage::journal;
 use storage::lock::DataDirLock;
 use storage::replication::{is_member_folder, leave_cluster};
 
+use self::member_question::{NoStatus, TrustedRoots};
 use super::cluster_file::ClusterConfig;
 use super::cluster_state::FOLLOWER_LAG_MAX;
-use super::member_question::{self, NoStatus, TrustedRoots};
-use super::{member_folder, rebuild_log};
+use super::member_folder;
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigArgs};
 use crate::control;
