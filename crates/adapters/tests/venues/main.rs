@@ -16,6 +16,7 @@ mod conformance;
 mod conformance_matrix;
 mod first_contact;
 mod host;
+mod host_lease;
 mod second_way;
 mod simulated;
 mod thread;

@@ -1,0 +1,216 @@
+//! The host of a leader that may lose its lease, and of a new one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use adapters::SendLease;
+use domain::report::{ReportKind, SessionState};
+use domain::{Instruction, OrderId, SecurityId};
+
+use crate::host::{HostFixture, START, after_millis, cancel, replace, session, submit};
+use crate::scripted_adapter::ScriptedAdapter;
+
+/// A lease that the test takes away and gives back.
+fn with_lease(mut stage: HostFixture) -> (HostFixture, Arc<AtomicBool>) {
+    let is_held = Arc::new(AtomicBool::new(true));
+    let held = is_held.clone();
+    stage.host = stage.host.with_lease(Some(SendLease::new(move || held.load(Ordering::Relaxed))));
+    (stage, is_held)
+}
+
+#[test]
+fn without_the_lease_nothing_that_trades_is_sent_and_the_engine_hears_of_it() {
+    let (mut stage, is_held) = with_lease(HostFixture::logged_on());
+    is_held.store(false, Ordering::Relaxed);
+    [submit(), replace(), cancel(), Instruction::ListOpenOrders].into_iter().for_each(|asked| stage.take(asked));
+    assert_eq!(stage.puppet.requests(), ["list open orders"], "who only asks does no harm");
+    let heard = stage.heard();
+    let is_told = |report: &ReportKind| {
+        let (ReportKind::NotSent { reason, .. }
+        | ReportKind::ReplaceRejected { reason, .. }
+        | ReportKind::CancelRejected { reason, .. }) = report
+        else {
+            return false;
+        };
+        reason.contains("the lease of this server has run out")
+    };
+    assert_eq!((heard.len(), heard.iter().all(is_told)), (3, true), "{heard:?}");
+    is_held.store(true, Ordering::Relaxed);
+    stage.take(submit());
+    assert_eq!(stage.puppet.requests(), ["submit 1"]);
+}
+
+#[test]
+fn without_the_lease_no_session_begins() {
+    let (mut stage, is_held) = with_lease(HostFixture::greeted());
+    is_held.store(false, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(100))));
+    is_held.store(true, Ordering::Relaxed);
+    stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+/// What a leader knows of its lease: whether it holds it, and whether another one may lead by now.
+#[derive(Default)]
+struct LeaseState {
+    is_held: AtomicBool,
+    may_be_replaced: AtomicBool,
+}
+
+impl LeaseState {
+    fn set(&self, is_held: bool, may_be_replaced: bool) {
+        self.is_held.store(is_held, Ordering::Relaxed);
+        self.may_be_replaced.store(may_be_replaced, Ordering::Relaxed);
+    }
+}
+
+/// A leader that is logged on.
+fn leader() -> (HostFixture, Arc<LeaseState>) {
+    let (mut stage, state) = (HostFixture::logged_on(), Arc::new(LeaseState::default()));
+    state.set(true, false);
+    let [held, replaced] = [state.clone(), state.clone()];
+    let lease = SendLease::new(move || held.is_held.load(Ordering::Relaxed));
+    let lease = lease.with_takeover(move || replaced.may_be_replaced.load(Ordering::Relaxed));
+    stage.host = stage.host.with_lease(Some(lease));
+    (stage, state)
+}
+
+/// It may be cut from the log and not from the venue: then it never hears of the next leader, which the venue refuses for its sake.
+#[test]
+fn a_leader_that_may_be_replaced_ends_its_session_and_logs_on_again_only_with_the_lease() {
+    let (mut stage, lease) = leader();
+    stage.take(Instruction::Subscribe(SecurityId(7)));
+    stage.puppet.requests();
+    lease.set(false, true);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect"]);
+    assert_eq!(stage.heard(), [session(SessionState::Disconnected)]);
+    stage.take(submit());
+    let reason = "not logged on: the lease of this server has run out, another one may lead".into();
+    assert_eq!(stage.heard(), [ReportKind::NotSent { order: OrderId(1), reason }]);
+    for tenths in 1..=20 {
+        stage.host.step(after_millis(100 * tenths)).unwrap();
+        assert_eq!(stage.host.next_due(), Some(after_millis(100 * (tenths + 1))), "no pause is longer");
+    }
+    assert_eq!(stage.puppet.requests(), [""; 0]);
+    lease.set(true, false);
+    stage.host.step(after_millis(2_100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect", "subscribe 7"]);
+    assert_eq!(stage.heard().last(), Some(&session(SessionState::Subscribed)));
+}
+
+#[test]
+fn a_leader_that_has_its_lease_back_before_another_one_may_lead_keeps_its_session() {
+    let (mut stage, lease) = leader();
+    lease.set(false, false);
+    stage.host.step(after_millis(900)).unwrap();
+    lease.set(true, false);
+    stage.host.step(after_millis(1_000)).unwrap();
+    stage.take(submit());
+    assert_eq!((stage.puppet.requests(), stage.heard()), (vec!["submit 1".to_owned()], vec![]));
+}
+
+#[test]
+fn at_a_venue_that_takes_several_sessions_nobody_stands_in_the_way() {
+    let (mut stage, lease) = leader();
+    stage.puppet.state().overlap_millis = 6_000;
+    lease.set(false, true);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.heard()), (vec![], vec![]));
+}
+
+/// A new leader at a venue where requests of the one before may arrive for 6 s, and for how many milliseconds it leads.
+fn new_leader() -> (HostFixture, Arc<AtomicU64>) {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let mut stage = HostFixture::of(puppet);
+    let led = Arc::new(AtomicU64::new(0));
+    let age = led.clone();
+    let lease = SendLease::new(|| true).with_age(move || Duration::from_millis(age.load(Ordering::Relaxed)));
+    stage.host = stage.host.with_lease(Some(lease));
+    stage.take(Instruction::LogOn);
+    (stage, led)
+}
+
+/// The leader before may have sent its last request until now.
+#[test]
+fn a_new_leader_logs_on_when_no_order_of_the_one_before_can_come_behind_its_own() {
+    let (mut stage, led) = new_leader();
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(6_000))));
+    stage.heard();
+    led.store(3_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_000)).unwrap();
+    stage.take(cancel());
+    let reason = "not logged on: requests of the leader before may still arrive".into();
+    assert_eq!(stage.heard(), [ReportKind::CancelRejected { order: OrderId(3), reason }]);
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(after_millis(6_000)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+    // A session that is lost later begins again at once: what this leader has sent is its own.
+    stage.puppet.state().lost = Some("cut");
+    stage.host.step(after_millis(7_000)).unwrap();
+    stage.host.step(after_millis(7_100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect", "connect"]);
+}
+
+#[test]
+fn a_clock_that_is_set_forward_does_not_let_a_new_leader_log_on_earlier() {
+    let (mut stage, led) = new_leader();
+    led.store(1_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_600_000)).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(3_605_000))));
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(after_millis(3_605_000)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_let_a_new_leader_wait_for_longer() {
+    let (mut stage, led) = new_leader();
+    stage.host.step(START).unwrap();
+    // The thread of an adapter lets its time stand still until the clock has caught up.
+    led.store(5_999, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(1))));
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
+#[test]
+fn a_new_leader_that_loses_its_lease_while_it_waits_does_not_log_on() {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let (mut stage, is_held) = with_lease(HostFixture::of(puppet));
+    stage.take(Instruction::LogOn);
+    stage.host.step(START).unwrap();
+    is_held.store(false, Ordering::Relaxed);
+    stage.host.step(after_millis(3_000)).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(3_100))));
+}
+
+#[test]
+fn a_log_on_that_fails_sets_the_flag_of_the_start_that_waits_for_it() {
+    let (stage, led) = new_leader();
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let mut host = stage.host.with_failure_flag(has_failed.clone());
+    stage.puppet.state().unreachable = Some("no such host");
+    host.step(START).unwrap();
+    assert!(!has_failed.load(Ordering::Relaxed), "it was not asked yet");
+    led.store(6_000, Ordering::Relaxed);
+    host.step(after_millis(6_000)).unwrap();
+    assert!(has_failed.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_server_alone_logs_on_at_once() {
+    let puppet = ScriptedAdapter::new();
+    puppet.state().overlap_millis = 6_000;
+    let mut stage = HostFixture::of(puppet);
+    stage.take(Instruction::LogOn);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
