@@ -207,14 +207,20 @@ impl DiskState {
     fn begin(&mut self) -> io::Result<()> {
         match &mut self.cut_in {
             Some((left, fault)) if *left <= 1 => {
-                if !std::mem::replace(&mut self.is_cut, true) {
-                    self.struck.push(fault.kind());
-                }
+                let fault = fault.kind();
+                self.cut(fault);
             }
             Some((left, _)) => *left -= 1,
             None => {}
         }
         if self.is_cut { Err(io::Error::from_raw_os_error(EIO)) } else { Ok(()) }
+    }
+
+    /// The power goes once.
+    fn cut(&mut self, fault: &'static str) {
+        if !std::mem::replace(&mut self.is_cut, true) {
+            self.struck.push(fault);
+        }
     }
 
     fn add(&mut self, path: &Path) -> usize {
