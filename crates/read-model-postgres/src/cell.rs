@@ -17,6 +17,7 @@ pub(crate) enum Cell {
     Text(String),
     Bytes(Vec<u8>),
     Number(Decimal),
+    Flag(bool),
 }
 
 impl Cell {
@@ -53,6 +54,7 @@ impl ToSql for Cell {
             Self::Small(number) => number.to_sql(kind, out),
             Self::Text(text) => text.to_sql(kind, out),
             Self::Bytes(bytes) => bytes.to_sql(kind, out),
+            Self::Flag(flag) => flag.to_sql(kind, out),
             Self::Number(number) => {
                 numeric::encode(*number, out);
                 Ok(IsNull::No)

@@ -1,5 +1,6 @@
 //! Rows of a batch, table by table, and their way into the tables: one COPY in binary form for each table.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::pin::pin;
 
@@ -72,7 +73,7 @@ const TRANSACTIONS: CopyTable = CopyTable {
 const ORDERS: CopyTable = CopyTable {
     into: "orders (id, int_id, strategy, account, security, at, status, source, words, payload, checksum, ext_id, \
         cl_ord_id, changed_at, exchange, adapter, side, type, time_in_force, quantity, limit_price, stop_price, filled, \
-        turnover, reason, reference, submitted_by)",
+        turnover, reason, reference, submitted_by, emptied)",
     types: &[
         Type::INT8,
         Type::TEXT,
@@ -101,8 +102,12 @@ const ORDERS: CopyTable = CopyTable {
         Type::TEXT,
         Type::TEXT,
         Type::TEXT,
+        Type::BOOL,
     ],
 };
+
+/// Their earlier rows go, and say which of them show executions.
+const REPLACE_ORDERS: &str = "DELETE FROM orders WHERE id = ANY($1) RETURNING id, filled > 0 OR emptied";
 
 const VALUE_SAMPLES: CopyTable = CopyTable { into: value_samples::COLUMNS, types: value_samples::TYPES };
 
@@ -131,6 +136,16 @@ impl CopyTable {
     }
 }
 
+/// Of an order, without the last column.
+#[derive(Debug)]
+struct OrderRow {
+    cells: Vec<Cell>,
+    id: i64,
+    has_fills: bool,
+    /// It has executions, or the batch shows that some were taken back.
+    is_traded: bool,
+}
+
 /// The rows of one transaction.
 #[derive(Debug, Default)]
 pub(crate) struct CopyRows {
@@ -138,17 +153,32 @@ pub(crate) struct CopyRows {
     order_events: Vec<Vec<Cell>>,
     fills: Vec<Vec<Cell>>,
     transactions: Vec<Vec<Cell>>,
-    orders: Vec<Vec<Cell>>,
+    /// Behind its other columns each gets whether it is emptied.
+    orders: Vec<OrderRow>,
     value_samples: Vec<Vec<Cell>>,
     /// Those of the orders and transactions, of which an earlier row is replaced.
     order_ids: Vec<i64>,
     transaction_ids: Vec<i64>,
 }
 
+impl OrderRow {
+    /// `traded` are orders whose earlier rows show executions.
+    fn finish(mut self, traded: &BTreeSet<i64>) -> Vec<Cell> {
+        let is_traded = self.is_traded || traded.contains(&self.id);
+        self.cells.push(Cell::Flag(is_traded && !self.has_fills));
+        self.cells
+    }
+}
+
 impl CopyRows {
     pub(crate) async fn copy(self, transaction: &tokio_postgres::Transaction<'_>) -> Result<(), DatabaseFailure> {
+        let mut traded = BTreeSet::new();
         if !self.order_ids.is_empty() {
-            transaction.execute("DELETE FROM orders WHERE id = ANY($1)", &[&self.order_ids]).await?;
+            for row in transaction.query(REPLACE_ORDERS, &[&self.order_ids]).await? {
+                if row.try_get(1)? {
+                    traded.insert(row.try_get::<_, i64>(0)?);
+                }
+            }
         }
         if !self.transaction_ids.is_empty() {
             transaction.execute("DELETE FROM transactions WHERE id = ANY($1)", &[&self.transaction_ids]).await?;
@@ -157,7 +187,8 @@ impl CopyRows {
         ORDER_EVENTS.copy(transaction, &self.order_events).await?;
         FILLS.copy(transaction, &self.fills).await?;
         TRANSACTIONS.copy(transaction, &self.transactions).await?;
-        ORDERS.copy(transaction, &self.orders).await?;
+        let orders: Vec<_> = self.orders.into_iter().map(|order| order.finish(&traded)).collect();
+        ORDERS.copy(transaction, &orders).await?;
         VALUE_SAMPLES.copy(transaction, &self.value_samples).await
     }
 }
@@ -244,15 +275,15 @@ impl RowWriter for CopyRows {
         Ok(())
     }
 
-    fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Infallible> {
-        let SearchColumns { at, changed_at, status, source, words, .. } = SearchColumns::from_order(order);
+    fn order(&mut self, order: &Order, is_traded: bool, payload: &[u8]) -> Result<(), Infallible> {
+        let SearchColumns { at, changed_at, has_fills, status, source, words } = SearchColumns::from_order(order);
         let [id, strategy, account, security] =
             [order.id.0, order.strategy.0, order.account.0, order.security.0].map(bound);
         let (int_id, source, words) = (storable(order.int_id.as_str()), storable(&source), storable(&words));
         let numbers = [id, strategy, account, security, at];
         let sum = checksum::of_order(numbers, [&int_id, status, &source, &words], payload).value();
         self.order_ids.push(id);
-        self.orders.push(vec![
+        let cells = vec![
             Cell::Long(id),
             Cell::Text(int_id),
             Cell::Long(strategy),
@@ -280,7 +311,8 @@ impl RowWriter for CopyRows {
             Cell::optional(order.reason.as_ref(), |text| Cell::text(text)),
             Cell::optional(order.reference.as_ref(), |text| Cell::text(text)),
             Cell::optional(order.submitted_by.as_ref(), |text| Cell::text(text)),
-        ]);
+        ];
+        self.orders.push(OrderRow { cells, id, has_fills, is_traded });
         Ok(())
     }
 }

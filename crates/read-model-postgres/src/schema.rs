@@ -4,7 +4,7 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../migrations/0001-tables.sql"),
     include_str!("../migrations/0002-views.sql"),
     include_str!("../migrations/0003-checksums.sql"),
@@ -13,6 +13,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../migrations/0006-transaction-words.sql"),
     include_str!("../migrations/0007-order-changes.sql"),
     include_str!("../migrations/0008-traded-orders.sql"),
+    include_str!("../migrations/0009-emptied-orders.sql"),
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -45,9 +45,9 @@ impl SearchQuery {
         statement
     }
 
-    /// Of those with executions a page by last change, as their index has them. `rows` is a SELECT that ends with a WHERE.
+    /// Of those that have or had executions a page by last change, as their index has them. `rows` is a SELECT that ends with a WHERE.
     pub(crate) fn of_traded(rows: &str, search: &TradedSearch, page: ChangePage) -> Self {
-        let mut statement = Self { text: format!("{rows} filled > 0"), parameters: vec![] };
+        let mut statement = Self { text: format!("{rows} (filled > 0 OR emptied)"), parameters: vec![] };
         let source = statement.parameter(Parameter::Text(storable(&search.source)));
         let (at, id) = (statement.long(page.after.0.0), statement.long(bound(page.after.1)));
         statement.and(&format!("source = {source} AND (changed_at, id) > ({at}, {id})"));

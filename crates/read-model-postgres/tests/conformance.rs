@@ -32,7 +32,7 @@ use storage::read_model::CatchUpStep;
 use storage::{ReadModel, StorageError};
 use tempfile::TempDir;
 
-use searches::{searches, traded_searches, transaction_searches};
+use searches::{emptied, searches, traded_searches, transaction_searches};
 
 const INSTANCE: InstanceId = InstanceId(*b"conformance test");
 const ALL: PageRequest = PageRequest { after: 0, limit: usize::MAX };
@@ -237,7 +237,7 @@ fn story() -> Vec<Input> {
     };
     let published = |sequence: u64| {
         let at = time_of(sequence);
-        let events = caused(sequence).into_iter().chain(value_samples(sequence));
+        let events = caused(sequence).into_iter().chain(value_samples(sequence)).chain(emptied(sequence));
         let events = events.map(|event| PublishedEvent { sequence, at, event });
         (sequence, events.collect())
     };

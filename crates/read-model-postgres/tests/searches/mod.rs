@@ -25,6 +25,15 @@ pub(super) fn searches() -> Vec<OrderSearch> {
     ]
 }
 
+/// The only execution of an order is taken back. It is found all the same.
+pub(super) fn emptied(sequence: u64) -> Vec<Event> {
+    if sequence != 250 {
+        return vec![];
+    }
+    let emptied = Order { filled: Quantity::ZERO, ..order(62, BaseState::Filled) };
+    vec![Event::Order(Arc::new(emptied.clone())), status(sequence, &emptied, ExecType::TradeCancel)]
+}
+
 /// From the first one on, and from behind others, also of the same instant.
 pub(super) fn traded_searches() -> Vec<(TradedSearch, ChangePage)> {
     let starts = [(i64::MIN, 0), (1_015_000, 0), (1_018_000, 17), (1_018_000, 18)].map(|(at, id)| (Timestamp(at), id));

@@ -10,7 +10,7 @@ const NAME_SEPARATOR: &str = "\n";
 pub struct SearchColumns {
     pub at: i64,
     pub changed_at: i64,
-    /// Whether it has executions: only of such orders the last change is searched by.
+    /// Whether it has executions. Of such orders, and of those whose executions were taken back, the last change is searched by.
     pub has_fills: bool,
     pub status: &'static str,
     pub source: String,

@@ -337,4 +337,18 @@ mod tests {
         assert_eq!(history.asked(&since(4)), Ok(vec![9]));
         assert_eq!(traded.id, OrderId(1));
     }
+
+    /// Of most orders the first execution is the only one, and the report of its bust may be lost.
+    #[test]
+    fn the_bust_of_the_only_execution_of_an_order_is_told() {
+        let mut history = History::new();
+        let mut traded = order(1, "BANK");
+        history.fills(&mut traded, 1, 1);
+        traded.filled = Quantity::ZERO;
+        history.happens(&mut traded, 9, ExecType::TradeCancel, Some("e1"));
+        history.changes(&Order { changed_at: at(10), ..traded.clone() });
+        assert_eq!(history.asked(&since(4)), Ok(vec![9]));
+        assert_eq!(history.asked(&since(1)), Ok(vec![9]));
+        assert_eq!(history.asked(&since(11)), Ok(vec![]));
+    }
 }

@@ -63,11 +63,9 @@ impl TradeRequest {
         })
     }
 
-    /// Whether the order can have executions that are asked for.
+    /// Whether the order can have executions that are asked for, also where nothing is left of them: all of it was taken back.
     pub(crate) fn covers(&self, order: &Order) -> bool {
-        // Of an order that is named nothing may be left: all of it was taken back.
-        (order.filled.is_positive() || self.order.is_some())
-            && self.security.is_none_or(|security| security == order.security)
+        self.security.is_none_or(|security| security == order.security)
             && self.from.is_none_or(|from| order.changed_at >= from)
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, ValueSample};
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::checksum::{self, integer};
 use super::file;
@@ -32,6 +32,11 @@ const UPSERT_ORDER: &str = "INSERT INTO orders
     ON CONFLICT (id) DO UPDATE SET
         payload = excluded.payload, strategy = excluded.strategy, status = excluded.status, words = excluded.words,
         changed_at = excluded.changed_at, has_fills = excluded.has_fills, checksum = excluded.checksum";
+const ORDER_ROW: &str =
+    "SELECT id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, has_fills,
+    checksum FROM orders WHERE id = ?1";
+/// Where it stands in that row.
+const HAS_FILLS: usize = 11;
 const INSERT_VALUE_SAMPLE: &str = "INSERT INTO value_samples (payload, scope, sequence, at, day, checksum)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
@@ -132,12 +137,13 @@ impl RowWriter for SqliteRowWriter<'_> {
         self.execute(INSERT_TRANSACTION, &[id, sequence, ordinal, strategy, account, security, words])
     }
 
-    fn order(&mut self, order: &Order, payload: &[u8]) -> rusqlite::Result<()> {
+    fn order(&mut self, order: &Order, is_traded: bool, payload: &[u8]) -> rusqlite::Result<()> {
         let (strategy, account) = (integer(order.strategy.0)?, integer(order.account.0)?);
         let (id, security) = (integer(order.id.0)?, integer(order.security.0)?);
         let (payload, int_id) = (ValueRef::Blob(payload), ValueRef::Text(order.int_id.as_str().as_bytes()));
         let SearchColumns { at, changed_at, has_fills, status, source, words } = SearchColumns::from_order(order);
         let [status, source, words] = [status, &source, &words].map(|text| ValueRef::Text(text.as_bytes()));
+        let has_fills = has_fills || is_traded || self.had_fills(id)?;
         let [at, changed_at, has_fills] = [at, changed_at, i64::from(has_fills)].map(ValueRef::Integer);
         let row = [id, payload, int_id, strategy, account, security, at, status, source, words, changed_at, has_fills];
         self.execute(UPSERT_ORDER, &row)
@@ -152,6 +158,16 @@ impl RowWriter for SqliteRowWriter<'_> {
 }
 
 impl SqliteRowWriter<'_> {
+    /// As the row says that is replaced. Of a damaged one it may be so: an order too many is looked through, and none is passed over.
+    fn had_fills(&self, id: ValueRef<'_>) -> rusqlite::Result<bool> {
+        let mut statement = self.connection.prepare_cached(ORDER_ROW)?;
+        statement.raw_bind_parameter(1, ToSqlOutput::Borrowed(id))?;
+        let mut rows = statement.raw_query();
+        let Some(row) = rows.next()? else { return Ok(false) };
+        let is_damaged = checksum::check(row, 0..checksum::ORDER_COLUMNS.len()).is_err();
+        Ok(is_damaged || row.get(HAS_FILLS)?)
+    }
+
     fn execute(&self, statement: &str, row: &[ValueRef<'_>]) -> rusqlite::Result<()> {
         checksum::execute(self.connection, statement, row)
     }
