@@ -61,17 +61,23 @@ impl CapturedTrade {
 }
 
 /// The executions of an order that count, oldest first, with the ids that its reports (8) have; and what was taken back. Each execution that
-/// does not count any more is named once: by the one that counts instead, or else by itself.
+/// does not count any more is named once: by the one that counts instead, or else by itself. So it is where the events begin after it.
 pub(crate) fn captured_trades(events: &[OrderStatus], ids: ExecIds) -> Vec<CapturedTrade> {
     let mut trades: Vec<CapturedTrade> = Vec::new();
     for status in events {
         let referred = status.client.as_ref().and_then(|view| view.exec_ref_id.as_deref());
-        let corrected = referred.and_then(|id| take_back(&mut trades, &ids.for_execution(status.order.0, id)));
-        if matches!(status.exec_type, ExecType::PartialFill | ExecType::Fill | ExecType::TradeCorrect) {
-            let step = corrected.map_or(TradeStep::Executed, |corrected| TradeStep::Replaces(corrected.exec_id));
-            trades.extend(captured_trade(status, ids).map(|trade| CapturedTrade { step, ..trade }));
-        } else if let Some(busted) = corrected {
-            trades.push(bust_of(busted, status, ids));
+        let referred = referred.map(|id| ids.for_execution(status.order.0, id));
+        let taken = referred.as_deref().and_then(|id| take_back(&mut trades, id));
+        match status.exec_type {
+            ExecType::PartialFill | ExecType::Fill | ExecType::TradeCorrect => {
+                let step = referred.map_or(TradeStep::Executed, TradeStep::Replaces);
+                trades.extend(captured_trade(status, ids).map(|trade| CapturedTrade { step, ..trade }));
+            }
+            ExecType::TradeCancel => {
+                let busted = taken.or_else(|| unknown_trade(status, referred?));
+                trades.extend(busted.map(|busted| bust_of(busted, status, ids)));
+            }
+            _ => {}
         }
     }
     // A correction may keep the id of what it corrects.
@@ -103,18 +109,28 @@ fn bust_of(busted: CapturedTrade, status: &OrderStatus, ids: ExecIds) -> Capture
 }
 
 fn captured_trade(status: &OrderStatus, ids: ExecIds) -> Option<CapturedTrade> {
+    let exec_id = ids.for_execution(status.order.0, status.client.as_ref()?.exec_id.as_deref()?);
+    trade_of(status, exec_id, (status.last_quantity?, status.last_price?))
+}
+
+/// One from before the first event: how much it was is not known, and does not count.
+fn unknown_trade(status: &OrderStatus, exec_id: String) -> Option<CapturedTrade> {
+    trade_of(status, exec_id, (Quantity::ZERO, Price::ZERO))
+}
+
+fn trade_of(status: &OrderStatus, exec_id: String, (quantity, price): (Quantity, Price)) -> Option<CapturedTrade> {
     let view = status.client.as_ref()?;
     let int_id = status.int_id.as_str();
     Some(CapturedTrade {
-        exec_id: ids.for_execution(status.order.0, view.exec_id.as_deref()?),
+        exec_id,
         step: TradeStep::Executed,
         order_id: int_id.into(),
         cl_ord_id: view.cl_ord_id.clone().unwrap_or_else(|| int_id.into()),
         account: view.account.0,
         security: view.security,
         side: view.side,
-        quantity: status.last_quantity?,
-        price: status.last_price?,
+        quantity,
+        price,
         at: status.at,
         sequence: status.sequence,
         liquidity: view.liquidity,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::order::ExecType;
 use domain::rights::TradingRights;
 use domain::{AccountId, Position, ReferenceData, SecurityId, StrategyId, Timestamp};
 use expect_test::expect;
@@ -172,32 +173,35 @@ fn executions_are_captured_with_the_ids_of_their_reports_and_what_was_taken_back
     "#]].assert_eq(&reports);
 }
 
+/// What was executed and taken back of an order, as far as its events are kept.
+fn captured(story: &[&str], is_kept: fn(ExecType) -> bool) -> String {
+    let mut floor = GatewayHarness::literal().showing_all();
+    floor.run(&[&[ORDER, "venue accepts X"], story].concat().join("\n"));
+    let name = |id: &str| {
+        let known = ["e1", "e1-new", "e1-new-new"];
+        let is_meant = |known: &&&str| ExecIds(1).for_execution(1, known) == id;
+        known.iter().find(is_meant).map_or_else(|| "bust".to_owned(), |known| (*known).to_owned())
+    };
+    let kept: Vec<_> = floor.statuses.iter().filter(|status| is_kept(status.exec_type)).cloned().collect();
+    let trades = captured_trades(&kept, ExecIds(1));
+    let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=AD|568=T|569=1|11=X")).unwrap());
+    let place = ReportPlace { number: 1, total: trades.len() };
+    let shown = |report: String| {
+        let fields = report.split('|').filter_map(|field| field.split_once('='));
+        let wanted = fields.filter(|(tag, _)| ["17", "31", "32", "150", "487", "572"].contains(tag));
+        let named = wanted.map(|(tag, value)| match tag {
+            "17" | "572" => format!("{tag}={}", name(value)),
+            _ => format!("{tag}={value}"),
+        });
+        named.collect::<Vec<_>>().join(" ")
+    };
+    let sent = trades.iter().map(|trade| sound(&trade_report(&echo, trade, place, false, floor.reference())));
+    sent.map(shown).collect::<Vec<_>>().join("; ") + "\n"
+}
+
 /// What the client has missed of them it can follow: what an execution replaces, and what counts no more.
 #[test]
 fn each_execution_that_does_not_count_any_more_is_named_once() {
-    let told = |story: &[&str]| {
-        let mut floor = GatewayHarness::literal().showing_all();
-        floor.run(&[&[ORDER, "venue accepts X"], story].concat().join("\n"));
-        let name = |id: &str| {
-            let known = ["e1", "e1-new", "e1-new-new"];
-            let is_meant = |known: &&&str| ExecIds(1).for_execution(1, known) == id;
-            known.iter().find(is_meant).map_or_else(|| "bust".to_owned(), |known| (*known).to_owned())
-        };
-        let trades = captured_trades(&floor.statuses, ExecIds(1));
-        let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=AD|568=T|569=1|11=X")).unwrap());
-        let place = ReportPlace { number: 1, total: trades.len() };
-        let shown = |report: String| {
-            let fields = report.split('|').filter_map(|field| field.split_once('='));
-            let wanted = fields.filter(|(tag, _)| ["17", "31", "32", "150", "487", "572"].contains(tag));
-            let named = wanted.map(|(tag, value)| match tag {
-                "17" | "572" => format!("{tag}={}", name(value)),
-                _ => format!("{tag}={value}"),
-            });
-            named.collect::<Vec<_>>().join(" ")
-        };
-        let sent = trades.iter().map(|trade| sound(&trade_report(&echo, trade, place, false, floor.reference())));
-        sent.map(shown).collect::<Vec<_>>().join("; ")
-    };
     let stories: [&[&str]; 4] = [
         &["venue fills X e1 40 10", "venue busts X e1"],
         &["venue fills X e1 40 10", "venue corrects X e1 30 9.5"],
@@ -210,7 +214,24 @@ fn each_execution_that_does_not_count_any_more_is_named_once() {
         17=e1-new 31=9.5 32=30 150=H 487=1 572=e1; 17=e1-new-new 31=9 32=20 150=G 487=2 572=e1-new
         17=e1-new 31=9.5 32=30 150=H 487=1 572=e1; 17=bust 31=9.5 32=30 150=H 487=1 572=e1-new
     "#]]
-    .assert_eq(&(stories.map(told).join("\n") + "\n"));
+    .assert_eq(&stories.map(|story| captured(story, |_| true)).concat());
+}
+
+/// As where a pruned journal was read anew. Otherwise a client would count the correction beside what it corrects, and keep what was busted.
+#[test]
+fn what_does_not_count_any_more_is_named_where_the_history_begins_after_it() {
+    let stories: [&[&str]; 3] = [
+        &["venue fills X e1 40 10", "venue busts X e1"],
+        &["venue fills X e1 40 10", "venue corrects X e1 30 9.5"],
+        &["venue fills X e1 40 10", "venue corrects X e1 30 9.5", "venue busts X e1-new"],
+    ];
+    let is_kept = |exec_type| matches!(exec_type, ExecType::TradeCancel | ExecType::TradeCorrect);
+    expect![[r#"
+        17=bust 31=0 32=0 150=H 487=1 572=e1
+        17=e1-new 31=9.5 32=30 150=G 487=2 572=e1
+        17=e1-new 31=9.5 32=30 150=H 487=1 572=e1; 17=bust 31=9.5 32=30 150=H 487=1 572=e1-new
+    "#]]
+    .assert_eq(&stories.map(|story| captured(story, is_kept)).concat());
 }
 
 #[test]
