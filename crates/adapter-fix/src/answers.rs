@@ -46,8 +46,10 @@ impl FixTranslator {
         }
         let chain = self.chains.chain(order);
         chain.unknown.clear();
-        let mut known = known_after(chain, &captured, question.filled);
         let shown = fields.condition.cum_qty;
+        let Some(mut known) = known_after(chain, &captured, question.filled, shown) else {
+            return captured.taken_back.into_iter().map(|taken| InboundMeaning::Report(taken.report())).collect();
+        };
         let filled = self.filled_total(message, fields);
         let chain = self.chains.chain(order);
         if let Some(total) = filled {
@@ -224,15 +226,22 @@ impl FixTranslator {
     }
 }
 
-/// What is filled of an order by what was reported and by what an answer has. Where the answer takes something back and has all that was
-/// reported, it is right also about less.
-fn known_after(chain: &mut OrderChain, captured: &Captured, booked: Quantity) -> Quantity {
-    captured.taken_back.iter().for_each(|taken| chain.take_back(&taken.exec_id));
+/// What is filled of an order by what was reported and by what an answer has. An answer that takes something back and has all that the status
+/// shows is right also about less; some venues tell the executions of today alone. `None` where that is not so, and what is taken back was not
+/// reported since the start: whether it is booked is known when the engine asks again.
+fn known_after(
+    chain: &mut OrderChain,
+    captured: &Captured,
+    booked: Quantity,
+    shown: Option<Quantity>,
+) -> Option<Quantity> {
+    let unreported =
+        captured.taken_back.iter().map(|taken| chain.take_back(taken)).filter(|is_known| !is_known).count();
     let told = filled_by(&captured.fills).unwrap_or(Quantity::ZERO);
-    match !captured.taken_back.is_empty() && chain.is_covered_by(captured) {
-        true => told,
-        false => chain.cum_qty.unwrap_or(booked).max(told),
+    if !captured.taken_back.is_empty() && shown == Some(told) && chain.is_covered_by(captured) {
+        return Some(told);
     }
+    (unreported == 0).then(|| chain.cum_qty.unwrap_or(booked).max(told))
 }
 
 /// When the venue wrote it: OrigSendingTime (122) of a message that is sent again, else SendingTime (52). TransactTime (60) of a status can be

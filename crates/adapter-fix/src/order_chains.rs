@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
+use domain::report::VenueFill;
 use domain::{Order, OrderId, Quantity, Timestamp, WireId};
 use fix::SeqNum;
 
-use crate::account::open_captures::Captured;
+use crate::account::open_captures::{Captured, TakenBack};
 use crate::requests::{QuestionId, RequestKind};
 
 /// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
@@ -54,6 +55,20 @@ pub(crate) struct ReportedFill {
     pub is_void: bool,
     /// It was part of a snapshot, and is not told again.
     pub in_snapshot: bool,
+}
+
+impl ReportedFill {
+    /// As an answer has it.
+    pub(crate) fn listed(fill: &VenueFill) -> Self {
+        let (exec_id, reported) = (fill.exec_id.to_string(), fill.exec_id.to_string());
+        Self { exec_id, reported, quantity: fill.quantity, at: fill.at, is_void: false, in_snapshot: false }
+    }
+
+    /// One that was taken back before anything else was heard of it.
+    fn void(exec_id: &str) -> Self {
+        let (exec_id, reported) = (exec_id.to_owned(), exec_id.to_owned());
+        Self { exec_id, reported, quantity: Quantity::ZERO, at: None, is_void: true, in_snapshot: false }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -151,11 +166,35 @@ impl OrderChain {
         meant.next().is_none().then_some(fill.reported.as_str())
     }
 
-    /// What an answer shows as taken back was no report of its own.
-    pub(crate) fn take_back(&mut self, reported: &str) {
-        let Some(fill) = self.fills.iter().find(|fill| !fill.is_void && fill.reported == reported) else { return };
-        self.cum_qty = self.cum_qty.map(|known| known.minus(fill.quantity).unwrap_or(Quantity::ZERO));
-        self.make_void(reported);
+    /// What an answer shows as taken back was no report of its own; what it shows instead counts. Returns whether the execution was known. Of one
+    /// that was not, it is not known either whether it is part of what is filled.
+    pub(crate) fn take_back(&mut self, taken: &TakenBack) -> bool {
+        let by = taken.by.as_ref();
+        let keeps_id = by.is_some_and(|by| by.exec_id == taken.exec_id);
+        let Some(known) = self.fills.iter_mut().find(|fill| *fill.reported == *taken.exec_id) else {
+            self.cum_qty = None;
+            if !keeps_id {
+                self.add_fill(ReportedFill::void(&taken.exec_id));
+            }
+            if let Some(by) = by {
+                self.add_fill(ReportedFill::listed(by));
+            }
+            return false;
+        };
+        if known.is_void {
+            return true;
+        }
+        let before = known.quantity;
+        match by.filter(|_| keeps_id) {
+            Some(by) => known.quantity = by.quantity,
+            None => known.is_void = true,
+        }
+        // It may have been reported as one of its own.
+        let is_new = by.is_some_and(|by| keeps_id || self.add_fill(ReportedFill::listed(by)));
+        let instead = by.filter(|_| is_new).map_or(Quantity::ZERO, |by| by.quantity);
+        let rest = self.cum_qty.map(|filled| filled.minus(before).unwrap_or(Quantity::ZERO));
+        self.cum_qty = rest.and_then(|rest| rest.plus(instead).ok());
+        true
     }
 
     /// Whether the executions of an answer have all that was reported and still counts.
@@ -276,9 +315,9 @@ impl OrderChains {
         self.chains.entry(order).or_default()
     }
 
-    pub(crate) fn take_back(&mut self, order: OrderId, reported: &str) {
-        if let Some(chain) = self.chains.get_mut(&order) {
-            chain.take_back(reported);
+    pub(crate) fn take_back(&mut self, taken: &TakenBack) {
+        if let Some(chain) = self.chains.get_mut(&taken.order) {
+            chain.take_back(taken);
         }
     }
 

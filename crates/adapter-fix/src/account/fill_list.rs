@@ -79,11 +79,13 @@ pub(crate) struct FillList {
     asked: Option<AskedFills>,
     /// How far back a list without a cursor begins.
     first_seconds: i64,
+    /// The instant at which the list stands still, as was told.
+    stuck_at: Option<Timestamp>,
 }
 
 impl Default for FillList {
     fn default() -> Self {
-        Self { asked: None, first_seconds: FIRST_LIST_SECONDS }
+        Self { asked: None, first_seconds: FIRST_LIST_SECONDS, stuck_at: None }
     }
 }
 
@@ -142,7 +144,7 @@ impl FillList {
 
     /// Questions of an earlier connection get no answers.
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { stuck_at: self.stuck_at, ..Self::default() };
     }
 
     pub(crate) fn on_message(&mut self, translator: &mut FixTranslator, message: &FixMessage<'_>) -> FillListStep {
@@ -192,8 +194,10 @@ impl FillList {
         }
         FillListStep::Done(match captured.filter(|_| !asked.is_spoilt) {
             Some(captured) => {
-                captured.taken_back.iter().for_each(|taken| translator.chains.take_back(taken.order, &taken.exec_id));
-                asked.into_reports(captured)
+                captured.taken_back.iter().for_each(|taken| translator.chains.take_back(taken));
+                let (told_at, stuck_at) = (self.stuck_at, asked.stuck_at());
+                self.stuck_at = stuck_at;
+                asked.into_reports(captured, stuck_at.is_some() && stuck_at == told_at)
             }
             None => vec![failed(message.text(58).unwrap_or("the executions of the venue cannot be read"))],
         })
@@ -238,21 +242,33 @@ impl AskedFills {
         }
     }
 
-    /// What was listed is booked also where the list cannot go on. What was taken back comes first: a correction is then booked in place of what
-    /// it corrects.
-    fn into_reports(mut self, mut captured: Captured) -> Vec<ReportKind> {
+    /// What was listed is booked also where the list cannot go on, which is told once. What was taken back comes first: a correction is then
+    /// booked in place of what it corrects.
+    fn into_reports(mut self, mut captured: Captured, is_told: bool) -> Vec<ReportKind> {
         captured.taken_back.retain(|taken| !self.cursor.as_ref().is_some_and(|cursor| cursor.has_taken_back(taken)));
         let taken_back = captured.taken_back.into_iter().map(TakenBack::report).collect::<Vec<_>>();
-        let (is_full, stands_still) = (self.is_full(), self.stands_still());
-        let was_crowded = self.cursor.as_ref().is_some_and(|cursor| cursor.is_crowded);
-        let told = self.next.as_ref().map(|next| next.at).filter(|_| is_full && stands_still && was_crowded);
+        let (is_full, stands_still, stuck_at) = (self.is_full(), self.stands_still(), self.stuck_at());
+        let was_crowded = self.is_crowded();
         let mut next = self.next.take().filter(|next| self.cursor.as_ref().is_none_or(|cursor| next.at >= cursor.at));
         next = next.or_else(|| self.cursor.clone());
         if let Some(next) = &mut next {
             next.is_crowded = stands_still && (is_full || was_crowded);
         }
-        let page = ReportKind::Fills(self.into_page(captured.fills, next.as_ref(), !is_full));
-        taken_back.into_iter().chain([page]).chain(told.map(|at| failed(&too_many_at(at)))).collect()
+        // It was compared up to that instant, and is behind by more and more.
+        self.as_of = stuck_at.filter(|_| is_told).unwrap_or(self.as_of);
+        let page = ReportKind::Fills(self.into_page(captured.fills, next.as_ref(), is_told || !is_full));
+        let told = stuck_at.filter(|_| !is_told).map(|at| failed(&too_many_at(at)));
+        taken_back.into_iter().chain([page]).chain(told).collect()
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.cursor.as_ref().is_some_and(|cursor| cursor.is_crowded)
+    }
+
+    /// The instant at which the largest page begins and ends: no further question brings more.
+    fn stuck_at(&self) -> Option<Timestamp> {
+        let at = self.next.as_ref().map(|next| next.at);
+        at.filter(|_| self.is_full() && self.stands_still() && self.is_crowded())
     }
 
     /// A page that is full may have others behind it.

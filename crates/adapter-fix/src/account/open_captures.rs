@@ -74,6 +74,10 @@ pub(crate) struct TakenBack {
 }
 
 impl TakenBack {
+    fn is_same(&self, other: &Self) -> bool {
+        (self.order, &self.exec_id) == (other.order, &other.exec_id)
+    }
+
     pub(crate) fn report(self) -> ReportKind {
         let Self { order, exec_id, by, at, .. } = self;
         ReportKind::TakenBack { order, exec_id, by: by.map(Box::new), at }
@@ -89,6 +93,8 @@ impl Captured {
         // Of a long answer each execution would look through all before it.
         if !more.taken_back.is_empty() {
             self.fills.retain(|fill| !is_taken_back(fill));
+            // A venue may correct a fill more than once under one id: each answer would book all of it again.
+            self.taken_back.retain(|earlier| !more.taken_back.iter().any(|taken| taken.is_same(earlier)));
         }
         self.fills.extend(more.fills);
         self.taken_back.extend(more.taken_back);

@@ -114,14 +114,7 @@ impl FixTranslator {
 
 /// As it is kept of an order.
 pub(crate) fn reported_fill(fill: &VenueFill, in_snapshot: bool) -> ReportedFill {
-    ReportedFill {
-        exec_id: fill.exec_id.to_string(),
-        reported: fill.exec_id.to_string(),
-        quantity: fill.quantity,
-        at: fill.at,
-        is_void: false,
-        in_snapshot,
-    }
+    ReportedFill { in_snapshot, ..ReportedFill::listed(fill) }
 }
 
 /// What they filled together; nothing where that is no quantity.

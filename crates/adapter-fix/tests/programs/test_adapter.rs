@@ -240,6 +240,10 @@ impl TestAdapter {
         self.reports.3 = self.reports.2;
     }
 
+    pub(crate) fn numbers_file(&self) -> PathBuf {
+        self.numbers.clone()
+    }
+
     /// The first message of the venue that it would ask for after a crash now.
     pub(crate) fn confirmed(&self) -> u64 {
         let text = std::fs::read_to_string(&self.numbers).unwrap();

@@ -174,6 +174,37 @@ fn more_than_the_largest_page_at_one_instant_is_told() {
     assert_eq!(reports[1..], [format!("no list of Fills(None): {reason}")]);
 }
 
+/// The engine asks again and again.
+#[test]
+fn a_list_that_stands_still_says_so_once() {
+    let (mut venue, _folder, mut desk) = connected();
+    let mut told = vec![];
+    for _ in 0..3 {
+        let question = asked(&mut desk, &mut venue, Some("1794830400000000000+ E1 E2"));
+        send_page(&mut venue, &question, 1..=10_000);
+        let reports = desk.reports(1);
+        told.push((page(&reports).1, reports.len() - 1));
+    }
+    let page = |kind: &str, warnings: usize| (format!("{kind}, next 1794830400000000000+"), warnings);
+    assert_eq!(told, [page("more", 1), page("last", 0), page("last", 0)]);
+}
+
+/// What is reported next adds up: the correction counts in place of what it corrects.
+#[test]
+fn a_correction_in_a_list_counts_in_what_is_filled() {
+    let (mut venue, _folder, mut desk) = connected();
+    venue.send("8", "11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=10|151=90|32=10|31=10.5");
+    assert_eq!(desk.reports(1), ["1 filled 10 @ 10.5 (E1)"]);
+    let question = asked(&mut desk, &mut venue, None);
+    ack(&mut venue, &question, 1);
+    let corrects = "17=E2|150=G|487=2|572=E1|570=Y|55=MSFT|32=5|31=10.4|75=20261116|552=1|54=1|37=V1|11=R7-1-0";
+    venue.send("AE", &format!("571=E2|568={}|912=Y|60={NOON}|{corrects}", question[&568]));
+    assert_eq!(desk.reports(2)[0], "1 takes back E1 for 5 @ 10.4 (E2)");
+    venue.send("8", "11=R7-1-0|37=V1|17=E3|150=F|39=1|38=100|14=15|151=85|32=10|31=10.5");
+    venue.send("8", "11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=25|151=75|32=10|31=10.5");
+    assert_eq!(desk.reports(2), ["1 filled 10 @ 10.5 (E3)", "1 filled 10 @ 10.5 (E4)"]);
+}
+
 /// The half of a list that came counts for nothing, and what was executed is listed once.
 #[test]
 fn a_line_that_breaks_in_the_middle_of_a_list_loses_and_doubles_nothing() {

@@ -17,6 +17,7 @@ mod lost_messages;
 mod lost_sessions;
 mod message_log;
 mod security_status;
+mod session_hours;
 mod session_rejects;
 mod unfit_messages;
 mod unproven;

@@ -107,6 +107,48 @@ fn what_an_answer_takes_back_again_is_none_of_its_executions() {
 }
 
 #[test]
+fn of_two_corrections_under_one_id_the_newest_counts() {
+    let mut story = asked("rialto");
+    let corrected = |quantity, last| execution("E1", quantity, last).replace("150=F", "150=G|487=2|572=E1");
+    story.venue(&corrected(30, "N"));
+    story.venue(&corrected(20, "Y"));
+    story.venue(LESS);
+    let expected = "    1 takes back E1 for 20 @ 10.5 (E1) at 2026-11-16T11:00:00Z; \
+                    1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 20 @ 10.5 (E1)";
+    assert_eq!(story.told.lines().last(), Some(expected), "{}", story.told);
+}
+
+/// A broker that tells the executions of today alone, of an order that was filled before too. Without the reports of before it is not known
+/// whether what is taken back is booked: the engine books it, and asks again.
+#[test]
+fn an_answer_with_a_part_of_the_executions_takes_back_without_an_alarm() {
+    let correction = "AE 571=E2|568=Ta-3|748=1|912=Y|17=E2|150=G|487=2|572=E1|570=Y|55=MSFT|32=20|31=10.4|75=20261116|\
+                      60=20261116-11:00:01|552=1|54=1|37=V1|11=R7-1-0";
+    let status = LESS.replace("14=20|151=80", "14=50|151=50");
+    let taken_back = "1 takes back E1 for 20 @ 10.4 (E2) at 2026-11-16T11:00:01Z";
+    let found = format!("{taken_back}; 1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 20 @ 10.4 (E2)");
+    for is_reported in [true, false] {
+        let mut story = Story::new("rialto");
+        story.translator.begun_millis = QUESTION.begun_millis;
+        if is_reported {
+            story.venue("8 11=R7-1-0|37=V1|17=E0|150=F|39=1|38=100|14=30|151=70|32=30|31=10.5");
+            story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=60|151=40|32=30|31=10.5");
+        }
+        story.told.clear();
+        for filled in [60, 50] {
+            let held = Order { filled: filled.into(), ..order(1) };
+            story.translator.on_executions_asked(QUESTION, Some(held.id));
+            story.translator.chains.on_question(NOW.parse().unwrap(), &held, None, Some(QUESTION));
+            story.venue(correction);
+            story.venue(&status);
+        }
+        let answers = story.told.lines().filter_map(|line| line.strip_prefix("    "));
+        let first = if is_reported { found.as_str() } else { taken_back };
+        assert_eq!(answers.collect::<Vec<_>>(), ["nothing", first, "nothing", &found], "{}", story.told);
+    }
+}
+
+#[test]
 fn half_an_answer_counts_for_nothing() {
     let mut story = asked("rialto");
     story.venue(STATUS);
