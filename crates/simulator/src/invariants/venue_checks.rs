@@ -10,6 +10,7 @@ use super::Evidence;
 use super::broken_invariant::{InvariantResult, broken, ensure};
 use super::inferred_fills::{InferredFills, inferred_order};
 use super::venue_books::{OrderAtVenue, VenueEnd};
+use crate::lab_venue::LabMachine;
 use crate::schedule::LabFault;
 use crate::submissions::RepeatedSubmission;
 
@@ -121,11 +122,10 @@ impl Evidence<'_> {
         self.is_of_its_order(fill.map(|fill| fill.order), booked)
     }
 
-    /// Every report comes again until the journal has it, unless the venue begins its sequence numbers anew.
+    /// Every report comes again until the journal has it, unless the venue begins its sequence numbers anew, or is killed while reports wait.
     fn may_be_inferred(&self, exec_id: &str, booked: &Transaction) -> InvariantResult {
-        ensure(self.struck(LabFault::NumbersReset) > 0, "a fill is inferred and was not lost", || {
-            format!("{booked:?}")
-        })?;
+        let has_forgotten = self.struck(LabFault::NumbersReset) > 0 || self.lab.is_some_and(LabMachine::was_killed);
+        ensure(has_forgotten, "a fill is inferred and was not lost", || format!("{booked:?}"))?;
         self.is_of_its_order(inferred_order(exec_id), booked)
     }
 

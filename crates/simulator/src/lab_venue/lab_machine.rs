@@ -38,6 +38,7 @@ pub(crate) struct LabMachine {
     connections: u64,
     /// Of the labs that were killed.
     struck_before: StruckFaults,
+    was_killed: bool,
 }
 
 struct LabOnRuntime {
@@ -79,6 +80,7 @@ impl LabMachine {
             turn_at: 0,
             connections: 0,
             struck_before: StruckFaults::new(),
+            was_killed: false,
         };
         machine.start()?;
         Ok(machine)
@@ -107,10 +109,16 @@ impl LabMachine {
         let Some(running) = self.running.take() else { return };
         self.ledger_before = Some(running.lab.ledger());
         add_struck(&mut self.struck_before, &struck_by(&running.lab.transcript()));
+        self.was_killed = true;
         self.start_at = now + seconds * SECOND;
         self.listener.set_down(true);
         self.network.close();
         self.connection = None;
+    }
+
+    /// Reports that waited for a client when it was killed are never sent: the lab's documentation says so.
+    pub(crate) fn was_killed(&self) -> bool {
+        self.was_killed
     }
 
     /// Orders, trades and balances, as they are or were when it was killed.
