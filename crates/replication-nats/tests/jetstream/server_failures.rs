@@ -6,8 +6,8 @@ use replication_nats::{JetStreamSettings, JetStreamStore};
 use rustix::process::Signal;
 use storage::replication::{CandidateId, Epoch, LoadReply, LogPosition, LogStore, MessageId, StoreReply};
 
-use crate::nats_cluster::{NatsCluster, open_patiently};
 use crate::PATIENCE;
+use crate::nats_cluster::{NatsCluster, open_patiently};
 
 /// Looks again until there is a value.
 fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
