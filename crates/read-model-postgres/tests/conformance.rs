@@ -492,9 +492,9 @@ fn what_is_not_of_this_journal_is_refused_with_the_reason_and_left_alone() {
     refused_on(|_| None, "it has event 300, which the journal does not have");
     // Another input has its number.
     refused_on(|sequence| Some(time_of(sequence + 1)), "it has event 300, which the journal does not have");
-    fixture.server.query("INSERT INTO migrations VALUES (9)");
-    refused("is of version 9");
-    fixture.server.query("DELETE FROM migrations WHERE number = 9; UPDATE model SET instance = 'another'");
+    fixture.server.query("INSERT INTO migrations VALUES (10)");
+    refused("is of version 10");
+    fixture.server.query("DELETE FROM migrations WHERE number = 10; UPDATE model SET instance = 'another'");
     refused("the history of another data folder");
     assert_eq!(fixture.server.query("SELECT count(*) FROM orders"), "100");
 }
