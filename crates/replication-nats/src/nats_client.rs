@@ -134,7 +134,7 @@ impl NatsClient {
         }
     }
 
-    fn is_connected(&self) -> bool {
+    pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 }

@@ -129,16 +129,29 @@ fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpe
     if unknown.len() <= silent {
         return Ok(());
     }
+    let unclear = unclear(cluster);
+    if unknown.iter().filter(|name| !unclear.contains(*name)).count() <= silent {
+        return Err(unavailable(format!("the stream's leader has not heard of server {} since it leads", unknown[0])));
+    }
     let reason = format!("server {} holds a copy of the stream, but no monitoring address of it is given", unknown[0]);
     Err(refused("monitors", reason))
 }
 
 /// A server that was killed is called offline minutes later. The leader hears of one that runs every second.
 fn away(cluster: &Value) -> BTreeSet<&str> {
-    let unheard = |replica: &&Value| replica["active"].as_u64().is_some_and(|heard| heard >= nanoseconds(UNHEARD));
+    let unheard = |replica: &Value| replica["active"].as_u64().is_some_and(|heard| heard >= nanoseconds(UNHEARD));
+    holders_that(cluster, |replica| replica["offline"] == true || unheard(replica))
+}
+
+/// Of a leader that has just been elected each other server is as if it had been heard of this instant, until it is. So is one that died before
+/// the election, until JetStream calls it offline.
+fn unclear(cluster: &Value) -> BTreeSet<&str> {
+    holders_that(cluster, |replica| replica["active"] == 0 && replica["current"] != true)
+}
+
+fn holders_that(cluster: &Value, is_so: impl Fn(&Value) -> bool) -> BTreeSet<&str> {
     let replicas = cluster["replicas"].as_array().into_iter().flatten();
-    let gone = replicas.filter(|replica| replica["offline"] == true || unheard(replica));
-    gone.filter_map(|replica| replica["name"].as_str()).collect()
+    replicas.filter(|replica| is_so(replica)).filter_map(|replica| replica["name"].as_str()).collect()
 }
 
 #[cfg(test)]
@@ -182,5 +195,9 @@ mod tests {
         let n3 = "monitors: server n3 holds a copy of the stream, but no monitoring address of it is given";
         let back = check_cluster(&holders(unheard(9)), &["n1", "n2", "n4"], &[]);
         assert_eq!(back, Err(n3.to_owned()), "it may acknowledge entries");
+        let unclear =
+            "the replicated log cannot be opened now: the stream's leader has not heard of server n3 since it leads";
+        let elected = check_cluster(&holders(unheard(0)), &["n1", "n2", "n4"], &[]);
+        assert_eq!(elected, Err(unclear.to_owned()), "it may have died before this leader was elected");
     }
 }

@@ -97,6 +97,17 @@ impl NatsCluster {
         self.run(number);
     }
 
+    /// In the place of a server that has ended another one begins under another name, with the same addresses and an empty disk.
+    pub(crate) fn run_renamed(&mut self, number: usize, name: &str) {
+        let before = fs::read_to_string(self.nodes[number].file(self.folder.path(), "conf")).unwrap();
+        let (old, old_data) = (self.nodes[number].name.clone(), self.data_folder(number));
+        name.clone_into(&mut self.nodes[number].name);
+        let renamed = before.replace(&format!("server_name: {old}\n"), &format!("server_name: {name}\n"));
+        let renamed = renamed.replace(&format!("{old_data:?}"), &format!("{:?}", self.data_folder(number)));
+        fs::write(self.nodes[number].file(self.folder.path(), "conf"), renamed).unwrap();
+        self.run(number);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -157,10 +168,22 @@ impl NatsCluster {
         }
     }
 
+    /// What the stream's leader tells of the other holders.
+    pub(crate) fn holders(&self, stream: &str) -> Vec<Value> {
+        let answer = answer_to(&self.settings(stream), &format!("$JS.API.STREAM.INFO.{stream}"), Vec::new());
+        answer.and_then(|answer| answer["cluster"]["replicas"].as_array().cloned()).unwrap_or_default()
+    }
+
+    /// Asks JetStream once to move the copy of a server that is gone; whether it does.
+    pub(crate) fn moves_copy(&self, stream: &str, gone: &str) -> bool {
+        let body = serde_json::json!({ "peer": gone }).to_string().into_bytes();
+        let answer = answer_to(&self.settings(stream), &format!("$JS.API.STREAM.PEER.REMOVE.{stream}"), body);
+        answer.is_some_and(|answer| answer["success"] == true)
+    }
+
     fn has_all_copies(&self, stream: &str) -> bool {
-        let answer = request(&self.settings(stream), &format!("$JS.API.STREAM.INFO.{stream}"), Vec::new());
-        let current = |replicas: &Vec<Value>| replicas.iter().filter(|replica| replica["current"] == true).count();
-        answer["cluster"]["replicas"].as_array().map(current) == Some(self.len() - 1)
+        let holders = self.holders(stream);
+        holders.iter().filter(|holder| holder["current"] == true).count() == self.len() - 1
     }
 }
 
@@ -178,11 +201,16 @@ pub(crate) fn open_patiently(settings: &JetStreamSettings) -> Result<JetStreamSt
 
 /// A request past the port.
 pub(crate) fn request(settings: &JetStreamSettings, subject: &str, payload: Vec<u8>) -> Value {
+    answer_to(settings, subject, payload).expect("JetStream answers")
+}
+
+/// None while nobody is there who answers.
+fn answer_to(settings: &JetStreamSettings, subject: &str, payload: Vec<u8>) -> Option<Value> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client = async_nats::connect(settings.servers.as_slice()).await.unwrap();
-        let answer = client.request(subject.to_owned(), payload.into()).await.unwrap();
-        serde_json::from_slice(&answer.payload).unwrap()
+        let client = async_nats::connect(settings.servers.as_slice()).await.ok()?;
+        let answer = client.request(subject.to_owned(), payload.into()).await.ok()?;
+        serde_json::from_slice(&answer.payload).ok()
     })
 }
 
