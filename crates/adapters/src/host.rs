@@ -60,6 +60,8 @@ pub struct AdapterHost {
     engine: EngineLink,
     backoff: VenueBackoff,
     session: HostSession,
+    /// It has not connected since it was told to end everything, for the sake of the next leader.
+    has_left: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +99,7 @@ impl AdapterHost {
             engine: line,
             backoff,
             session: HostSession::NotGreeted,
+            has_left: true,
         })
     }
 
@@ -128,13 +131,28 @@ impl AdapterHost {
     /// Connects where that is due; delivers the venue's reports and prices.
     pub fn step(&mut self, at: Timestamp) -> Result<(), InboxError> {
         match self.session {
-            HostSession::LoggedOn if self.stands_in_the_way() => self.on_session_lost(at, &no_lease()),
+            HostSession::LoggedOn | HostSession::AwaitsPredecessor { .. } | HostSession::Disconnected { .. }
+                if self.stands_in_the_way() && !self.has_left =>
+            {
+                self.leave(at)
+            }
             HostSession::LoggedOn => self.deliver(at),
             // A clock that was set back would otherwise make the wait longer.
             HostSession::AwaitsPredecessor { .. } => self.log_on(at),
             HostSession::Disconnected { retry_at, .. } if at >= retry_at => self.log_on(at),
             HostSession::NotGreeted | HostSession::Disconnected { .. } => Ok(()),
         }
+    }
+
+    /// Also where it is not logged on: a log-on may be under way, and a session of its own for drop copies be up.
+    fn leave(&mut self, at: Timestamp) -> Result<(), InboxError> {
+        self.has_left = true;
+        if self.session == HostSession::LoggedOn {
+            return self.on_session_lost(at, &no_lease());
+        }
+        self.adapter.disconnect(at);
+        self.await_lease(at);
+        Ok(())
     }
 
     /// When `step` is due next.
@@ -212,6 +230,7 @@ impl AdapterHost {
             self.session = HostSession::AwaitsPredecessor { until };
             return Ok(());
         }
+        self.has_left = false;
         if let Err(broken) = self.adapter.connect(at) {
             self.log_on_failed.store(true, Ordering::Relaxed);
             self.schedule_retry(at, &broken);

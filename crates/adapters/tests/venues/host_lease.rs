@@ -101,6 +101,28 @@ fn a_leader_that_may_be_replaced_ends_its_session_and_logs_on_again_only_with_th
     assert_eq!(stage.heard().last(), Some(&session(SessionState::Subscribed)));
 }
 
+/// The adapter may have begun a session that the venue takes later, and a drop copy has a session of its own.
+#[test]
+fn a_leader_that_is_not_logged_on_leaves_the_venue_too_when_it_may_be_replaced() {
+    let (mut stage, lease) = leader();
+    stage.puppet.state().unreachable = Some("the venue has not answered yet");
+    stage.puppet.state().lost = Some("the line is cut");
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect"], "the session is lost");
+    stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"], "it is tried again, with the lease");
+    lease.set(false, false);
+    stage.host.step(after_millis(150)).unwrap();
+    assert_eq!(stage.puppet.requests(), [""; 0], "nobody may have replaced it yet");
+    lease.set(false, true);
+    (151..=1_000).for_each(|millis| stage.host.step(after_millis(millis)).unwrap());
+    assert_eq!(stage.puppet.requests(), ["disconnect"]);
+    lease.set(true, false);
+    stage.puppet.state().unreachable = None;
+    stage.host.step(after_millis(1_100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+}
+
 #[test]
 fn a_leader_that_has_its_lease_back_before_another_one_may_lead_keeps_its_session() {
     let (mut stage, lease) = leader();
