@@ -130,8 +130,8 @@ impl AuditView {
         lock(&self.progress).failed = None;
         let view = self.clone();
         let thread = std::thread::Builder::new().name("audit-view".into());
-        thread.spawn(move || view.take_all(&records)).map_err(AccessError::system)?;
-        Ok(())
+        let spawned = thread.spawn(move || view.take_all(&records)).map_err(AccessError::system);
+        spawned.map(drop).inspect_err(|error| self.fail(error.to_string()))
     }
 
     fn take_all(&self, records: &Receiver<DurableAdminRecord>) {

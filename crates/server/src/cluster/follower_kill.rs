@@ -1,6 +1,7 @@
 //! Kill switch of a follower: SIGUSR1 and the file `kill` go to the leader, which trades. What the leader did not do is tried again, and done
 //! here where this member leads first.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ pub(crate) struct KillWatch {
     signals: Signals,
     member: String,
     leader: Arc<dyn CommandForwarder>,
-    /// Why the last attempt failed: the same reason is told once.
-    told: Option<String>,
+    /// Why the last attempt for each cause failed: the same reason is told once.
+    told: BTreeMap<String, String>,
 }
 
 impl FollowerKill {
@@ -66,7 +67,7 @@ impl FollowerKill {
 
 impl KillWatch {
     pub(crate) fn new(folder: PathBuf, signals: Signals, member: &str, leader: Arc<dyn CommandForwarder>) -> Self {
-        Self { folder, signals, member: member.to_owned(), leader, told: None }
+        Self { folder, signals, member: member.to_owned(), leader, told: BTreeMap::new() }
     }
 
     async fn run(&mut self) {
@@ -100,14 +101,14 @@ impl KillWatch {
             body: format!("{cause} at member {}", self.member).into_bytes(),
             ..ForwardedRequest::default()
         };
-        if self.told.is_none() {
+        if !self.told.contains_key(cause) {
             warn!("{cause}: this member follows, so the leader is asked to kill everything");
         }
         let failure = match self.leader.forward(request, KILL_PATIENCE).await {
             Ok(answer) if answer.status == DONE => {
                 let done = String::from_utf8_lossy(&answer.body);
                 warn!("{cause}: the leader has killed everything: {done}");
-                self.told = None;
+                self.told.remove(cause);
                 return true;
             }
             Ok(answer) => format!("the leader refused it: {}", String::from_utf8_lossy(&answer.body)),
@@ -119,13 +120,13 @@ impl KillWatch {
     }
 
     fn tell(&mut self, cause: &str, failure: String) {
-        if self.told.as_ref() != Some(&failure) {
+        if self.told.get(cause) != Some(&failure) {
             error!(
                 reason = failure,
                 "{cause}: NOT KILLED. Call rialto kill beside the leader, or send SIGUSR1 to it. This member asks the leader again \
                  until it has done it, and does it itself where it leads first"
             );
-            self.told = Some(failure);
+            self.told.insert(cause.to_owned(), failure);
         }
     }
 }

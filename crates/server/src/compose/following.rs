@@ -72,7 +72,7 @@ pub(super) fn follow(
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
-    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus, &audit), (file, cluster))?;
+    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus, &audit), file)?;
     let audit_watch = AuditWatch::start(storage.folder.clone(), audit.clone(), storage.ledger.clone());
     let audit_watch = audit_watch.map_err(|error| failed(&error))?;
     let parts = (&storage, &bus, &audit);
@@ -224,12 +224,11 @@ impl FollowerThreads {
         member: LogMember,
         lanes: bus::inbox::InboxReceiver,
         (storage, bus, audit): (&FollowerStorage, &FollowerBus, &Arc<AuditView>),
-        (file, cluster): (&ClusterConfig, &Arc<ClusterState>),
+        file: &ClusterConfig,
     ) -> Result<Self, ExitFailure> {
         let (updates, received) = bounded(FRAME_BATCHES_MAX);
         let (end, ended) = bounded(1);
-        let engine_applied = engine.applied();
-        bus.applied.store(engine_applied, Ordering::Release);
+        bus.applied.store(engine.applied(), Ordering::Release);
         let following = FollowerLoop {
             engine,
             inbox: lanes,
@@ -243,7 +242,6 @@ impl FollowerThreads {
         let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;
         let stop = Arc::new(AtomicBool::new(false));
         let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone(), audit: audit.clone() };
-        cluster.set_read_to_end(engine_applied);
         let read = move || member.run(&task);
         let member = thread::Builder::new().name("cluster-log".into()).spawn(read).map_err(|error| failed(&error))?;
         Ok(Self { stop, ended, engine, member })
