@@ -15,6 +15,8 @@ pub(crate) struct RequestFence {
     requests: VecDeque<SentRequest>,
     /// A process before this one may have sent requests until this one began.
     started: Option<Timestamp>,
+    /// When the venue was asked last what it has.
+    asked: Option<Timestamp>,
 }
 
 struct SentRequest {
@@ -30,7 +32,7 @@ impl RequestFence {
             None => Some(0),
             Some(RequestTiming { life_millis, .. }) => life_millis.map(i64::from),
         };
-        Self { life_millis, requests: VecDeque::new(), started: None }
+        Self { life_millis, requests: VecDeque::new(), started: None, asked: None }
     }
 
     pub(crate) fn start(&mut self, at: Timestamp) {
@@ -40,8 +42,13 @@ impl RequestFence {
     pub(crate) fn record(&mut self, at: Timestamp, instruction: &Instruction, sending: &SendOutcome) {
         let (Instruction::Submit(order) | Instruction::Replace(order, _) | Instruction::Cancel(order)) = instruction
         else {
+            if matches!(instruction, Instruction::ListOpenOrders | Instruction::Inquire(_)) {
+                self.asked = Some(at);
+            }
             return;
         };
+        // Many instructions are carried out at one instant. What was asked before the request does not show what becomes of it.
+        let at = if self.asked == Some(at) { Timestamp(at.0.saturating_add(1)) } else { at };
         let Some(life_millis) = self.life_millis else { return };
         while self.requests.front().is_some_and(|sent| sent.at.plus_millis(life_millis) < at) {
             self.requests.pop_front();
@@ -98,6 +105,19 @@ mod tests {
     fn submit(fence: &mut RequestFence, millis: i64, id: u64, sending: &SendOutcome) {
         let at = Timestamp(0).plus_millis(millis);
         fence.record(at, &Instruction::Submit(Arc::new(samples::order(id))), sending);
+    }
+
+    #[test]
+    fn a_question_before_a_request_of_the_same_instant_proves_nothing_of_it() {
+        let asked_at = Timestamp(0).plus_millis(1_000);
+        let of_all = |instructions: &[Instruction]| {
+            let mut fence = fence(None);
+            instructions.iter().for_each(|instruction| fence.record(asked_at, instruction, &SendOutcome::Sent));
+            fence.of_all()
+        };
+        let [question, request] = [Instruction::ListOpenOrders, Instruction::Submit(Arc::new(samples::order(1)))];
+        assert_eq!(of_all(&[request.clone(), question.clone()]), Some(asked_at), "the answer shows what became of it");
+        assert!(of_all(&[question, request]) > Some(asked_at));
     }
 
     #[test]
