@@ -194,6 +194,12 @@ impl OrderChain {
         let instead = by.filter(|_| is_new).map_or(Quantity::ZERO, |by| by.quantity);
         let rest = self.cum_qty.map(|filled| filled.minus(before).unwrap_or(Quantity::ZERO));
         self.cum_qty = rest.and_then(|rest| rest.plus(instead).ok());
+        // What was reported after it counts without it: the next report tells how much that is.
+        let is_named = |id: &str| *taken.exec_id == *id || by.is_some_and(|by| *by.exec_id == *id);
+        let is_later = |fill: &ReportedFill| !fill.is_void && !is_named(&fill.reported) && fill.at > taken.at;
+        if self.fills.iter().any(is_later) {
+            self.cum_qty = None;
+        }
         true
     }
 

@@ -255,8 +255,8 @@ impl AskedFills {
             next.is_crowded = stands_still && (is_full || was_crowded);
         }
         // It was compared up to that instant, and is behind by more and more.
-        self.as_of = stuck_at.filter(|_| is_told).unwrap_or(self.as_of);
-        let page = ReportKind::Fills(self.into_page(captured.fills, next.as_ref(), is_told || !is_full));
+        self.as_of = stuck_at.unwrap_or(self.as_of);
+        let page = ReportKind::Fills(self.into_page(captured.fills, next.as_ref(), stuck_at.is_some() || !is_full));
         let told = stuck_at.filter(|_| !is_told).map(|at| failed(&too_many_at(at)));
         taken_back.into_iter().chain([page]).chain(told).collect()
     }

@@ -170,7 +170,7 @@ fn more_than_the_largest_page_at_one_instant_is_told() {
     let reason = "10000 executions or more happened at 2026-11-16T12:00:00Z, and the venue is not asked for more at once: the list \
                   stands still there; reports and inquiries do not, compare with the venue's statement";
     let reports = desk.reports(2);
-    assert_eq!(page(&reports), (ids(3..=10_000), "more, next 1794830400000000000+".to_owned()));
+    assert_eq!(page(&reports), (ids(3..=10_000), "last, next 1794830400000000000+".to_owned()));
     assert_eq!(reports[1..], [format!("no list of Fills(None): {reason}")]);
 }
 
@@ -186,7 +186,7 @@ fn a_list_that_stands_still_says_so_once() {
         told.push((page(&reports).1, reports.len() - 1));
     }
     let page = |kind: &str, warnings: usize| (format!("{kind}, next 1794830400000000000+"), warnings);
-    assert_eq!(told, [page("more", 1), page("last", 0), page("last", 0)]);
+    assert_eq!(told, [page("last", 1), page("last", 0), page("last", 0)]);
 }
 
 /// What is reported next adds up: the correction counts in place of what it corrects.
@@ -203,6 +203,22 @@ fn a_correction_in_a_list_counts_in_what_is_filled() {
     venue.send("8", "11=R7-1-0|37=V1|17=E3|150=F|39=1|38=100|14=15|151=85|32=10|31=10.5");
     venue.send("8", "11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=25|151=75|32=10|31=10.5");
     assert_eq!(desk.reports(2), ["1 filled 10 @ 10.5 (E3)", "1 filled 10 @ 10.5 (E4)"]);
+}
+
+/// The report of E3 counts without E1 already.
+#[test]
+fn a_bust_in_a_list_is_not_counted_off_what_was_reported_after_it() {
+    let (mut venue, _folder, mut desk) = connected();
+    venue.send("8", &format!("11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=10|151=90|32=10|31=10.5|60={NOON}"));
+    venue.send("8", &format!("11=R7-1-0|37=V1|17=E3|150=F|39=1|38=100|14=10|151=90|32=10|31=10.5|60={LATER}"));
+    desk.reports(2);
+    let question = asked(&mut desk, &mut venue, None);
+    ack(&mut venue, &question, 1);
+    let busted = "17=B1|150=H|487=1|572=E1|570=Y|55=MSFT|32=10|31=10.5|75=20261116|552=1|54=1|37=V1|11=R7-1-0";
+    venue.send("AE", &format!("571=B1|568={}|912=Y|60={NOON}|{busted}", question[&568]));
+    assert_eq!(desk.reports(2)[0], "1 takes back E1");
+    venue.send("8", "11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=20|151=80|32=10|31=10.5");
+    assert_eq!(desk.reports(1), ["1 filled 10 @ 10.5 (E4)"]);
 }
 
 /// The half of a list that came counts for nothing, and what was executed is listed once.

@@ -233,7 +233,10 @@ impl Trading {
                     Some(by) => self.on_correction(report, adapter, exec_id, by, out),
                     None => self.on_bust(report, adapter, exec_id, None, out),
                 }
-                self.ask_again(report.moment, order.id);
+                // What cannot be undone is told by each answer anew: asked again and again it would be told without end.
+                if self.orders.get(order.id).is_some_and(|now| !Arc::ptr_eq(now, &order)) {
+                    self.ask_again(report.moment, order.id);
+                }
             }
         }
     }
@@ -247,6 +250,8 @@ impl Trading {
         by: Option<&VenueFill>,
         out: &mut Outbox,
     ) {
+        // One with an id of its own is told by itself, as an execution that is not booked.
+        let by = by.filter(|by| by.exec_id == *exec_id);
         if !self.orders.is_retired(order) || !self.note_taken_back(adapter, (order, exec_id), by) {
             return;
         }
