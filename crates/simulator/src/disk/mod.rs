@@ -38,6 +38,7 @@ struct DiskState {
     is_full: bool,
     /// A write or a sync has failed since that was forgotten last.
     has_failed: bool,
+    has_run_out: bool,
     /// Kinds of faults that were armed and have struck since they were asked for last.
     struck: Vec<&'static str>,
 }
@@ -67,6 +68,7 @@ impl SimulatedDisk {
             write_fails: false,
             is_full: false,
             has_failed: false,
+            has_run_out: false,
             struck: vec![],
         })))
     }
@@ -112,8 +114,14 @@ impl SimulatedDisk {
         self.lock().has_failed
     }
 
+    /// Whether a write found no room since then.
+    pub(crate) fn has_run_out(&self) -> bool {
+        self.lock().has_run_out
+    }
+
     pub(crate) fn forget_failure(&self) {
-        self.lock().has_failed = false;
+        let mut state = self.lock();
+        (state.has_failed, state.has_run_out) = (false, false);
     }
 
     /// The kinds of faults that waited for their moment and have struck since this was asked last.
@@ -408,6 +416,7 @@ impl WritableFile for SimulatedFile {
         let file = &mut state.files[self.file];
         let end = offset + bytes.len() as u64;
         if is_full && end > file.length {
+            state.has_run_out = true;
             return Err(io::Error::from_raw_os_error(ENOSPC));
         }
         // A write that the power cut interrupts may have arrived in part.
