@@ -67,7 +67,7 @@ recorded! {
     forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
     submit_again: SubmitAgain, 3, "sent to the venue twice";
     send_before_stored: SendBeforeStored, 4, "FIX numbers are not gapless";
-    forget_report: ForgetReport, 1, "FIX reports are incomplete";
+    forget_report: ForgetReport, 1, "a FIX request was never answered";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
     repeat_at_resume: RepeatAtResume, 1, "topics are not in order";
