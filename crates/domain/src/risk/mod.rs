@@ -164,6 +164,10 @@ pub struct EngineSettings {
     #[n(18)]
     #[cbor(default)]
     pub repeats_expiry: bool,
+    /// Whether a snapshot of a venue proves nothing of an order that changed after the venue was asked; not in journals that were written before.
+    #[n(19)]
+    #[cbor(default)]
+    pub dates_snapshots: bool,
 }
 
 impl Default for EngineSettings {
@@ -186,6 +190,7 @@ impl Default for EngineSettings {
             sample_seconds: None,
             alarms_in_doubt: true,
             repeats_expiry: true,
+            dates_snapshots: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

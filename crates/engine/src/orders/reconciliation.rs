@@ -30,6 +30,7 @@ impl Trading {
     ) {
         let of_fills = snapshot.fills.iter().map(|fill| fill.order);
         self.halt_for_unknown(moment, adapter, snapshot.orders.iter().map(|seen| seen.order).chain(of_fills), out);
+        let newer = self.changed_since(adapter, snapshot);
         let owned = snapshot.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
         let (legs, owned) = self.split_legs(owned);
         for seen in &owned {
@@ -41,8 +42,9 @@ impl Trading {
             self.on_fill(moment, adapter, fill, fill.at, out);
         }
         let requests_are_over = self.requests_are_over(adapter, snapshot);
-        let lost = requests_are_over.then_some(LOST_REQUEST);
+        let is_conclusive = |order: OrderId| requests_are_over && !newer.contains(&order);
         for seen in owned {
+            let lost = is_conclusive(seen.order).then_some(LOST_REQUEST);
             self.apply_final_state(moment, seen, lost, out);
         }
         for leg in legs {
@@ -51,19 +53,26 @@ impl Trading {
         for seen in &snapshot.external {
             self.on_external(moment, adapter, seen, None, out);
         }
-        let is_conclusive = snapshot.complete && requests_are_over;
         let external = snapshot.external.iter().filter_map(|seen| self.orders.external(external_key(adapter, seen)));
         let seen: BTreeSet<OrderId> = snapshot.orders.iter().map(|order| order.order).chain(external).collect();
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
         // A waiting order was never sent, so the venue cannot have it.
         let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting_orders.contains(order.id));
         for order in unseen.cloned().collect::<Vec<_>>() {
-            self.resolve_missing(moment, &order, is_conclusive, out);
+            self.resolve_missing(moment, &order, snapshot.complete && is_conclusive(order.id), out);
         }
         self.adapters.mark_reconciled(adapter);
         self.resume_inquiries(moment, adapter);
         self.resume_kills(moment, adapter, out);
         self.cancel_expired(moment, Some(adapter), out);
+    }
+
+    /// Open orders that changed after the venue was asked. Snapshots wait in the inbox while the journal does, so one may come
+    /// behind requests that it cannot show.
+    fn changed_since(&self, adapter: &AdapterName, snapshot: &VenueSnapshot) -> BTreeSet<OrderId> {
+        let Some(as_of) = snapshot.as_of.filter(|_| self.settings.dates_snapshots) else { return BTreeSet::new() };
+        let is_newer = |order: &&Arc<Order>| order.adapter == *adapter && order.changed_at > as_of;
+        self.orders.open().filter(is_newer).map(|order| order.id).collect()
     }
 
     /// Whether every request has taken effect by the instant of the snapshot, or never will. In journals of earlier builds

@@ -71,6 +71,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             ids_by_fills: true,
             alarms_in_doubt: true,
             repeats_expiry: true,
+            dates_snapshots: true,
             sample_seconds: Some(1),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,

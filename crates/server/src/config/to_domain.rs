@@ -33,6 +33,7 @@ impl Config {
             ids_by_fills: true,
             alarms_in_doubt: true,
             repeats_expiry: true,
+            dates_snapshots: true,
             sample_seconds: u32::try_from(self.portfolio_sample_seconds.0).ok().filter(|seconds| *seconds > 0),
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
             reconciliation: ReconciliationSettings {

@@ -246,6 +246,11 @@ impl StoryEngine {
             ["halves", id, canceled, placed, rest @ ..] => legs::halves(self.number(id), canceled, placed, rest),
             ["leg", id, leg, fate] => ReportKind::Leg(Box::new(self.leg(id, leg, fate))),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
+            // Asked so many seconds ago; nothing sent before could take effect any more.
+            ["showed", seconds, "ago", parts @ ..] => {
+                let as_of = Some(self.now.plus_seconds(-seconds.parse::<i64>().unwrap()));
+                ReportKind::Snapshot(VenueSnapshot { as_of, dead_after: as_of, ..self.picture(parts) })
+            }
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
             ["reports-lost"] => ReportKind::ReportsLost,
