@@ -1,19 +1,22 @@
 //! Simulated disk. Files lie in a real folder, so that the readers of `storage` work unchanged; which bytes of them are durable is
 //! known here alone. At a power cut the files become what a disk may hold then: all that was synced, and of the rest any sectors.
 //!
-//! A kill of the process is gentler: what was written stays in the memory of the machine, synced or not.
+//! A kill of the process is gentler: what was written stays in the memory of the machine, synced or not. It comes between two steps of
+//! the simulator, or at an operation here: that one is done or not, and nothing is done after it.
+
+mod disk_file;
 
 use domain::SeededRng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::schedule::{Fault, NewFile};
+use disk_file::DiskFile;
 use storage::{FileSystem, OsFileSystem, WritableFile};
 
-const SECTOR_BYTES: u64 = 512;
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
@@ -26,13 +29,14 @@ struct DiskState {
     /// Names that a power cut may undo: the folder was not synced since.
     unsynced_names: Vec<PathBuf>,
     rng: SeededRng,
-    /// The power goes at this operation, counted down, by this fault; absent = it stays.
-    cut_in: Option<(u32, Fault)>,
+    /// The process ends at this operation, counted down, by this fault.
+    ends_in: Option<(u32, Fault)>,
     /// The countdown begins when such a file gets its name.
-    cut_at_name: Option<(NewFile, u32)>,
+    ends_at_name: Option<(NewFile, u32, Fault)>,
     /// The same when a venue's ledger is written.
-    cut_at_ledger: Option<u32>,
-    is_cut: bool,
+    ends_at_ledger: Option<(u32, Fault)>,
+    /// What has ended the process.
+    ended_by: Option<Fault>,
     sync_fails: bool,
     write_fails: bool,
     is_full: bool,
@@ -43,16 +47,6 @@ struct DiskState {
     struck: Vec<&'static str>,
 }
 
-/// What has surely reached the disk, and the writes that are still on their way.
-#[derive(Default)]
-struct DiskFile {
-    synced: Vec<u8>,
-    pending: Vec<(u64, Vec<u8>)>,
-    length: u64,
-    /// A sync has failed: the machine shows what was written and takes it for synced, whatever the disk has.
-    is_deceptive: bool,
-}
-
 impl SimulatedDisk {
     pub(crate) fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(DiskState {
@@ -60,10 +54,10 @@ impl SimulatedDisk {
             names: BTreeMap::new(),
             unsynced_names: vec![],
             rng: SeededRng::new(seed, 0),
-            cut_in: None,
-            cut_at_name: None,
-            cut_at_ledger: None,
-            is_cut: false,
+            ends_in: None,
+            ends_at_name: None,
+            ends_at_ledger: None,
+            ended_by: None,
             sync_fails: false,
             write_fails: false,
             is_full: false,
@@ -77,23 +71,30 @@ impl SimulatedDisk {
         Arc::new(self.clone())
     }
 
-    /// The power goes at the n-th operation from now, 1 being the next.
-    pub(crate) fn cut_at(&self, operation: u32) {
-        self.lock().cut_in = Some((operation, Fault::PowerCut { operation }));
+    /// The process ends by this fault at the n-th operation from now, 1 being the next.
+    pub(crate) fn end_at(&self, operation: u32, fault: Fault) {
+        self.lock().ends_in = Some((operation, fault));
     }
 
-    /// As [`Self::cut_at`], from the moment on at which such a file gets its name: 1 is in that moment.
-    pub(crate) fn cut_at_name(&self, file: NewFile, operation: u32) {
-        self.lock().cut_at_name = Some((file, operation));
+    /// As [`Self::end_at`], from the moment on at which such a file gets its name: 1 is in that moment.
+    pub(crate) fn end_at_name(&self, file: NewFile, operation: u32, fault: Fault) {
+        self.lock().ends_at_name = Some((file, operation, fault));
     }
 
-    /// As [`Self::cut_at`], from the next write to a venue's ledger on: 1 is within that write.
-    pub(crate) fn cut_at_ledger(&self, operation: u32) {
-        self.lock().cut_at_ledger = Some(operation);
+    /// As [`Self::end_at`], from the next write to a venue's ledger on: 1 is within that write.
+    pub(crate) fn end_at_ledger(&self, operation: u32, fault: Fault) {
+        self.lock().ends_at_ledger = Some((operation, fault));
     }
 
-    pub(crate) fn is_cut(&self) -> bool {
-        self.lock().is_cut
+    /// Whether an operation has ended the process.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lock().ended_by.is_some()
+    }
+
+    /// Whether that was for want of power.
+    pub(crate) fn has_lost_power(&self) -> bool {
+        let state = self.lock();
+        state.ended_by.is_some() && !state.is_killed()
     }
 
     /// The next sync of the journal fails, and what becomes of the data is unknown.
@@ -132,8 +133,13 @@ impl SimulatedDisk {
     /// Faults that wait for their moment are forgotten.
     pub(crate) fn heal(&self) {
         let mut state = self.lock();
-        (state.cut_in, state.cut_at_name, state.cut_at_ledger) = (None, None, None);
+        (state.ends_in, state.ends_at_name, state.ends_at_ledger) = (None, None, None);
         (state.sync_fails, state.write_fails, state.is_full) = (false, false, false);
+    }
+
+    /// The process is gone, and the machine is not: what was written is there.
+    pub(crate) fn survive_kill(&self) {
+        self.lock().ended_by = None;
     }
 
     /// Files of the journal and snapshots that have any content, with their lengths without zeros at the end.
@@ -199,8 +205,8 @@ impl SimulatedDisk {
                 fs::write(path, &file.synced)?;
             }
         }
-        (state.cut_in, state.cut_at_name, state.cut_at_ledger) = (None, None, None);
-        (state.is_cut, state.sync_fails, state.write_fails) = (false, false, false);
+        (state.ends_in, state.ends_at_name, state.ends_at_ledger) = (None, None, None);
+        (state.ended_by, state.sync_fails, state.write_fails) = (None, false, false);
         Ok(())
     }
 
@@ -210,25 +216,61 @@ impl SimulatedDisk {
     }
 }
 
+/// What becomes of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    GoesOn,
+    /// The power goes meanwhile: it may be done, or in part.
+    StrikesNow,
+    /// The process has ended before: nothing is done.
+    Gone,
+}
+
+impl Begun {
+    fn result(self) -> io::Result<()> {
+        if self == Self::GoesOn { Ok(()) } else { Err(io::Error::from_raw_os_error(EIO)) }
+    }
+}
+
 impl DiskState {
-    /// Counts the operation; an error where the power is gone.
-    fn begin(&mut self) -> io::Result<()> {
-        match &mut self.cut_in {
-            Some((left, fault)) if *left <= 1 => {
-                let fault = fault.kind();
-                self.cut(fault);
-            }
-            Some((left, _)) => *left -= 1,
-            None => {}
+    /// Counts the operation, and ends the process where it is the one.
+    fn begin(&mut self) -> Begun {
+        if self.ended_by.is_some() {
+            return if self.is_killed() { Begun::Gone } else { Begun::StrikesNow };
         }
-        if self.is_cut { Err(io::Error::from_raw_os_error(EIO)) } else { Ok(()) }
+        match &mut self.ends_in {
+            None => return Begun::GoesOn,
+            Some((left, _)) if *left > 1 => {
+                *left -= 1;
+                return Begun::GoesOn;
+            }
+            Some(_) => {}
+        }
+        self.ended_by = self.ends_in.take().map(|(_, fault)| fault);
+        self.struck.extend(self.ended_by.iter().map(Fault::kind));
+        match self.is_killed() {
+            false => Begun::StrikesNow,
+            // The last thing that a process did before it was killed is done.
+            true if self.rng.one_in(2) => Begun::GoesOn,
+            true => Begun::Gone,
+        }
     }
 
-    /// The power goes once.
-    fn cut(&mut self, fault: &'static str) {
-        if !std::mem::replace(&mut self.is_cut, true) {
-            self.struck.push(fault);
-        }
+    /// As [`Self::begin`], for an operation that is done or not; an error where it is not.
+    fn begin_whole(&mut self) -> io::Result<()> {
+        self.begin().result()
+    }
+
+    /// As [`Self::begin`], for an operation that is done as a whole, but whose end is not seen where the power goes meanwhile; none where
+    /// it is not done.
+    fn begin_unseen(&mut self) -> Option<Begun> {
+        let begun = self.begin();
+        let is_done = begun == Begun::GoesOn || begun == Begun::StrikesNow && self.rng.one_in(2);
+        is_done.then_some(begun)
+    }
+
+    fn is_killed(&self) -> bool {
+        matches!(self.ended_by, Some(Fault::KillAtDisk { .. }))
     }
 
     fn add(&mut self, path: &Path) -> usize {
@@ -246,36 +288,6 @@ impl DiskState {
     /// The folder is synced as a whole.
     fn sync_names(&mut self, folder: &Path) {
         self.unsynced_names.retain(|path| path.parent() != Some(folder));
-    }
-}
-
-impl DiskFile {
-    fn sync(&mut self) {
-        for (offset, bytes) in std::mem::take(&mut self.pending) {
-            self.put(offset, &bytes);
-        }
-    }
-
-    /// Of what was not synced any sectors may have arrived, each with all writes or with those up to one of them.
-    fn settle(&mut self, rng: &mut SeededRng) {
-        let mut left_behind = BTreeSet::new();
-        for (offset, bytes) in std::mem::take(&mut self.pending) {
-            for (at, piece) in sectors(offset, &bytes) {
-                let sector = at / SECTOR_BYTES;
-                if left_behind.contains(&sector) || rng.one_in(2) {
-                    left_behind.insert(sector);
-                } else {
-                    self.put(at, piece);
-                }
-            }
-        }
-    }
-
-    fn put(&mut self, offset: u64, bytes: &[u8]) {
-        let start = usize::try_from(offset).expect("files here are small");
-        let end = start + bytes.len();
-        self.synced.resize(self.synced.len().max(end), 0);
-        self.synced[start..end].copy_from_slice(bytes);
     }
 }
 
@@ -307,22 +319,10 @@ pub(crate) fn is_segment(path: &Path) -> bool {
     is_of_journal(path) && name.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
-    let mut sectors = Vec::new();
-    while !bytes.is_empty() {
-        let room = usize::try_from(SECTOR_BYTES - offset % SECTOR_BYTES).expect("below the size of a sector");
-        let (sector, rest) = bytes.split_at(room.min(bytes.len()));
-        sectors.push((offset, sector));
-        offset += sector.len() as u64;
-        bytes = rest;
-    }
-    sectors
-}
-
 impl FileSystem for SimulatedDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut state = self.lock();
-        state.begin()?;
+        state.begin_whole()?;
         let inner = OsFileSystem.create(path)?;
         let file = state.add(path);
         Ok(Box::new(SimulatedFile::of(self, path, file, inner)))
@@ -330,7 +330,7 @@ impl FileSystem for SimulatedDisk {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut state = self.lock();
-        state.begin()?;
+        state.begin_whole()?;
         let file = state.file(path)?;
         let inner = OsFileSystem.open(path)?;
         Ok(Box::new(SimulatedFile::of(self, path, file, inner)))
@@ -338,42 +338,36 @@ impl FileSystem for SimulatedDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.lock();
-        if let Some((file, operation)) = state.cut_at_name.take_if(|(file, _)| file.is_at(to)) {
-            state.cut_in = Some((operation, Fault::PowerCutAtName { file, operation }));
+        if let Some((_, operation, fault)) = state.ends_at_name.take_if(|(file, ..)| file.is_at(to)) {
+            state.ends_in = Some((operation, fault));
         }
-        let begun = state.begin();
-        if begun.is_err() && state.rng.one_in(2) {
-            return begun;
-        }
+        let Some(begun) = state.begin_unseen() else { return Begun::Gone.result() };
         let file = state.file(from)?;
         state.names.remove(from);
         state.names.insert(to.to_owned(), file);
         state.unsynced_names.retain(|path| path != from && path != to);
         fs::rename(from, to)?;
-        begun
+        begun.result()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut state = self.lock();
-        let begun = state.begin();
-        if begun.is_err() && state.rng.one_in(2) {
-            return begun;
-        }
+        let Some(begun) = state.begin_unseen() else { return Begun::Gone.result() };
         state.names.remove(path);
         fs::remove_file(path)?;
-        begun
+        begun.result()
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         let mut state = self.lock();
-        state.begin()?;
+        state.begin_whole()?;
         state.sync_names(folder);
         Ok(())
     }
 
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
         let mut state = self.lock();
-        state.begin()?;
+        state.begin_whole()?;
         let file = state.file(path)?;
         let file = &mut state.files[file];
         file.sync();
@@ -402,12 +396,15 @@ impl WritableFile for SimulatedFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let mut state = self.disk.lock();
         if self.is_ledger
-            && let Some(operation) = state.cut_at_ledger.take()
+            && let Some(fault) = state.ends_at_ledger.take()
         {
-            state.cut_in = Some((operation, Fault::PowerCutAtLedger { operation }));
+            state.ends_in = Some(fault);
         }
         let begun = state.begin();
-        if begun.is_ok() && std::mem::take(&mut state.write_fails) {
+        if begun == Begun::Gone {
+            return begun.result().map(|()| 0);
+        }
+        if begun == Begun::GoesOn && std::mem::take(&mut state.write_fails) {
             state.has_failed = true;
             state.struck.push(Fault::WriteFails.kind());
             return Err(io::Error::from_raw_os_error(EIO));
@@ -421,14 +418,14 @@ impl WritableFile for SimulatedFile {
         }
         // A write that the power cut interrupts may have arrived in part.
         file.pending.push((offset, bytes.to_vec()));
-        begun?;
+        begun.result()?;
         file.length = file.length.max(end);
         self.inner.write_at(bytes, offset)
     }
 
     fn sync(&self) -> io::Result<()> {
         let mut state = self.disk.lock();
-        state.begin()?;
+        state.begin_whole()?;
         if self.is_of_journal && std::mem::take(&mut state.sync_fails) {
             let DiskState { files, rng, has_failed, struck, .. } = &mut *state;
             *has_failed = true;
@@ -442,5 +439,7 @@ impl WritableFile for SimulatedFile {
     }
 }
 
+#[cfg(test)]
+mod process_end_tests;
 #[cfg(test)]
 mod tests;

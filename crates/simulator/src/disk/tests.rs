@@ -10,6 +10,7 @@ use domain::{Order, OrderId, OrderKind, SecurityId, TimeInForce, Timestamp};
 use crate::disk::SimulatedDisk;
 use crate::market::Market;
 use crate::market::seed_traits::SeedTraits;
+use crate::schedule::Fault;
 
 const START: Timestamp = Timestamp(1_780_574_400_000_000_000);
 const SEEDS: u64 = 60;
@@ -112,7 +113,8 @@ fn a_power_cut_at_any_operation_also_of_a_compaction_loses_nothing_that_was_repo
         let mut venue = world.start();
         let mut next = 1;
         for round in 0..12 {
-            world.disk.cut_at(u32::try_from(1 + (seed + 5 * round) % 17).unwrap());
+            let operation = u32::try_from(1 + (seed + 5 * round) % 17).unwrap();
+            world.disk.end_at(operation, Fault::PowerCut { operation });
             while world.deliver(&mut venue) {
                 world.submit(&mut venue, next..next + 7);
                 next += 7;

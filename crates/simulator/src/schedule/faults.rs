@@ -25,6 +25,11 @@ pub enum Fault {
     PowerCutAtLedger {
         operation: u32,
     },
+    /// The process is killed at the n-th operation on the disk, from when a file of that kind gets its name where one is given.
+    KillAtDisk {
+        file: Option<NewFile>,
+        operation: u32,
+    },
     OrderlyStop,
     /// The process is stopped in order, and started again days later.
     DaysPass {
@@ -194,6 +199,7 @@ impl Fault {
             Self::PowerCut { .. }
                 | Self::PowerCutAtName { .. }
                 | Self::PowerCutAtLedger { .. }
+                | Self::KillAtDisk { .. }
                 | Self::SyncFails
                 | Self::WriteFails
         )
@@ -203,6 +209,14 @@ impl Fault {
         let parts = rng.between(DRIFT_PARTS[0], DRIFT_PARTS[1]);
         let parts_per_million = if rng.one_in(2) { parts } else { -parts };
         Self::ClockDrifts { parts_per_million, seconds: rng.between(10, 120) }
+    }
+
+    pub(super) fn draw_kill_at_disk(rng: &mut SeededRng) -> Self {
+        match rng.below(4) {
+            0 => Self::KillAtDisk { file: Some(NewFile::Segment), operation: operation(rng, 12) },
+            1 => Self::KillAtDisk { file: Some(NewFile::Snapshot), operation: operation(rng, 6) },
+            _ => Self::KillAtDisk { file: None, operation: operation(rng, 24) },
+        }
     }
 
     pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {

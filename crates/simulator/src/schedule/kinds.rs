@@ -9,7 +9,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 60] = [
+    pub const KINDS: [&'static str; 61] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -18,6 +18,7 @@ impl Fault {
         "power cut at a new snapshot",
         "power cut at a compacted ledger",
         "power cut while a ledger is written",
+        "kill at an operation of the disk",
         "orderly stop",
         "days pass",
         "sync fails",
@@ -80,6 +81,7 @@ impl Fault {
             Self::PowerCutAtName { file: NewFile::Snapshot, .. } => "power cut at a new snapshot",
             Self::PowerCutAtName { file: NewFile::Ledger, .. } => "power cut at a compacted ledger",
             Self::PowerCutAtLedger { .. } => "power cut while a ledger is written",
+            Self::KillAtDisk { .. } => "kill at an operation of the disk",
             Self::OrderlyStop => "orderly stop",
             Self::DaysPass { .. } => "days pass",
             Self::SyncFails => "sync fails",

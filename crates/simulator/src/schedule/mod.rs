@@ -24,6 +24,8 @@ const FAULT_EVERY: i64 = 45 * SECOND;
 
 /// On average the connection of a FIX client fails so often.
 const FIX_FAULT_EVERY: i64 = 90 * SECOND;
+/// Kills at an operation of the disk, beside those between two steps.
+const KILL_AT_DISK_EVERY: i64 = 240 * SECOND;
 
 /// FIX clients, each with a session of its own.
 pub const FIX_CLIENTS: usize = 2;
@@ -159,6 +161,8 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_late_requests(seed, length, &mut steps);
     draw_lab_faults(seed, length, &mut steps);
     draw_drift(seed, length, &mut steps);
+    let kills = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_kill_at_disk(rng));
+    fill(&mut steps, &mut SeededRng::new(seed, 986), KILL_AT_DISK_EVERY, length, kills);
     steps.sort_by_key(|step| step.at);
     steps
 }

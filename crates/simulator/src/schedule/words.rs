@@ -46,6 +46,12 @@ impl fmt::Display for Fault {
             Self::PowerCutAtLedger { operation } => {
                 write!(f, "the power goes at operation {operation} from the next write of a venue's ledger on")
             }
+            Self::KillAtDisk { file: None, operation } => {
+                write!(f, "the process is killed at operation {operation} of the disk")
+            }
+            Self::KillAtDisk { file: Some(file), operation } => {
+                write!(f, "the process is killed at operation {operation} from the moment on when {file} gets its name")
+            }
             Self::OrderlyStop => f.write_str("the process is stopped in order"),
             Self::DaysPass { days } => write!(f, "the process is stopped, and starts {days} days later"),
             Self::SyncFails => f.write_str("the next sync fails"),

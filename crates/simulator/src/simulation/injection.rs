@@ -59,9 +59,13 @@ impl SimulatedRun {
                 self.stop()?;
                 self.machine.clock.set_wall_by(days * DAY);
             }
-            Fault::PowerCut { operation } => self.machine.disk.cut_at(operation),
-            Fault::PowerCutAtName { file, operation } => self.machine.disk.cut_at_name(file, operation),
-            Fault::PowerCutAtLedger { operation } => self.machine.disk.cut_at_ledger(operation),
+            Fault::PowerCut { operation } | Fault::KillAtDisk { file: None, operation } => {
+                self.machine.disk.end_at(operation, fault);
+            }
+            Fault::PowerCutAtName { file, operation } | Fault::KillAtDisk { file: Some(file), operation } => {
+                self.machine.disk.end_at_name(file, operation, fault);
+            }
+            Fault::PowerCutAtLedger { operation } => self.machine.disk.end_at_ledger(operation, fault),
             Fault::SyncFails => self.machine.disk.fail_next_sync(),
             Fault::WriteFails => self.machine.disk.fail_next_write(),
             Fault::DiskFull { seconds } => {

@@ -322,8 +322,8 @@ impl SimulatedRun {
 
     /// Looks at what the last step left: replies, events, writes, instructions.
     fn after_work(&mut self) -> InvariantResult {
-        if self.machine.disk.is_cut() {
-            return self.end_process("the power is gone", true);
+        if self.machine.disk.has_ended() {
+            return self.end_at_disk();
         }
         self.receive_replies(true)?;
         self.receive_events();
@@ -408,8 +408,8 @@ impl SimulatedRun {
             platform.commit();
         }
         self.wake_loop();
-        if self.machine.disk.is_cut() {
-            return self.end_process("the power is gone", true);
+        if self.machine.disk.has_ended() {
+            return self.end_at_disk();
         }
         self.schedule_commit();
         Ok(())
@@ -430,8 +430,8 @@ impl SimulatedRun {
         self.venue_at = self.now() + due.clamp(MICRO, VENUE_SLEEP_MAX);
         self.wake_lab();
         self.wake_loop();
-        if self.machine.disk.is_cut() {
-            return self.end_process("the power is gone", true);
+        if self.machine.disk.has_ended() {
+            return self.end_at_disk();
         }
         Ok(())
     }
@@ -445,9 +445,9 @@ impl SimulatedRun {
             Ok(started) => started,
             Err(reason) => return self.on_start_refused(&reason),
         };
-        if self.machine.disk.is_cut() {
+        if self.machine.disk.has_ended() {
             drop(platform);
-            return self.end_process("the power is gone", true);
+            return self.end_at_disk();
         }
         let end = found.recovered.last_sequence;
         let (snapshot, replayed) = (found.recovered.snapshot, found.recovered.replayed);

@@ -14,8 +14,8 @@ impl SimulatedRun {
     /// is a broken promise.
     pub(super) fn on_start_refused(&mut self, reason: &str) -> InvariantResult {
         self.trace.line(format_args!("the platform does not start: {reason}"));
-        if self.machine.disk.is_cut() {
-            return self.end_process("the power is gone", true);
+        if self.machine.disk.has_ended() {
+            return self.end_at_disk();
         }
         // Before a flipped bit: a start that fails for another reason has not come to it.
         if self.is_of_disk(reason) {
@@ -35,7 +35,7 @@ impl SimulatedRun {
 
     /// A journal fails where its disk does, and nowhere else.
     fn journal_may_fail(&self, reason: &str) -> InvariantResult {
-        let may_fail = self.machine.disk.is_cut() || self.is_of_disk(reason);
+        let may_fail = self.machine.disk.has_ended() || self.is_of_disk(reason);
         ensure(may_fail, "the journal failed on a disk that did not", || reason.to_owned())
     }
 
@@ -44,14 +44,21 @@ impl SimulatedRun {
             LiveExit::JournalFailed(reason) => {
                 self.journal_may_fail(reason)?;
                 let reason = self.machine.text(reason);
-                self.end_process(&format!("the journal failed: {reason}"), self.machine.disk.is_cut())
+                self.end_process(&format!("the journal failed: {reason}"), self.machine.disk.has_lost_power())
             }
             LiveExit::Stopped(_) => Err(broken("the platform stopped by itself", "nobody asked for it")),
         }
     }
 
+    /// An operation of the disk has ended it.
+    pub(super) fn end_at_disk(&mut self) -> InvariantResult {
+        let power = self.machine.disk.has_lost_power();
+        self.end_process(if power { "the power is gone" } else { "killed at an operation of the disk" }, power)
+    }
+
     /// The process is gone; with the power also what was not synced. It starts again after a while.
     pub(super) fn end_process(&mut self, why: &str, power: bool) -> InvariantResult {
+        let power = power || self.machine.disk.has_lost_power();
         self.trace.line(format_args!("the process ends: {why}"));
         self.platform = None;
         self.end_fix_connections(!power);
@@ -61,6 +68,8 @@ impl SimulatedRun {
         self.users.on_process_end();
         if power {
             self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;
+        } else {
+            self.machine.disk.survive_kill();
         }
         (self.loop_at, self.disk_at, self.venue_at) = (NEVER, NEVER, NEVER);
         self.start_at = self.now() + DOWN;
@@ -77,6 +86,6 @@ impl SimulatedRun {
                 format!("the journal failed: {}", self.machine.text(&reason))
             }
         };
-        self.end_process(&told, self.machine.disk.is_cut())
+        self.end_process(&told, self.machine.disk.has_lost_power())
     }
 }

@@ -39,7 +39,7 @@ impl SimulatedRun {
     pub(super) fn check_running(&mut self) -> InvariantResult {
         self.check_at = self.now() + CHECK_EVERY;
         // A damaged file is looked at when a start reads it.
-        let is_undisturbed = self.flipped.is_none() && !self.machine.disk.is_cut();
+        let is_undisturbed = self.flipped.is_none() && !self.machine.disk.has_ended();
         let platform = self.platform.as_deref().filter(|platform| platform.is_started() && is_undisturbed);
         let Some(end) = platform.map(Platform::durable) else { return Ok(()) };
         let Some((mut books, mut progress)) = self.books.take() else { return Ok(()) };
