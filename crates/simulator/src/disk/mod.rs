@@ -236,7 +236,7 @@ impl DiskState {
     /// Counts the operation, and ends the process where it is the one.
     fn begin(&mut self) -> Begun {
         if self.ended_by.is_some() {
-            return if self.is_killed() { Begun::Gone } else { Begun::StrikesNow };
+            return Begun::Gone;
         }
         match &mut self.ends_in {
             None => return Begun::GoesOn,

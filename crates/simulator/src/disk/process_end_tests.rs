@@ -90,3 +90,23 @@ fn a_kill_at_an_operation_keeps_what_was_written_and_nothing_is_done_after_it() 
     }
     assert_eq!(ends.len(), 2 * OPERATIONS as usize, "each operation is the last one, done and not done");
 }
+
+#[test]
+fn nothing_is_done_once_the_power_went() {
+    for seed in 0..SEEDS {
+        let used = DiskUse::new(seed);
+        used.disk.put(&used.path("old"), b"old").unwrap();
+        let (new, named) = (used.path("new"), used.path("named"));
+        let file = used.disk.create(&new).unwrap();
+        file.write_at(b"first", 0).unwrap();
+        file.sync().unwrap();
+        used.disk.sync_folder(used.folder.path()).unwrap();
+        used.disk.end_at(1, Fault::PowerCut { operation: 1 });
+        assert!(file.sync().is_err());
+        assert!(file.write_at(b"second", 5).is_err());
+        assert!(used.disk.rename(&new, &named).is_err());
+        assert!(used.disk.remove(&used.path("old")).is_err());
+        used.disk.power_cut().unwrap();
+        assert_eq!(used.found(), (Some("first".to_owned()), None, true), "seed {seed}");
+    }
+}
