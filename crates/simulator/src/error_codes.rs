@@ -14,6 +14,8 @@ pub const UNLISTED_CODE: &str = "a code that no page lists";
 const INTERNAL: &str = "internal";
 /// The platform itself does not know what became of a request.
 pub(crate) const OUTCOME_UNKNOWN: &str = "outcome-unknown";
+/// The journal's disk does not answer: a request is not tried, or its outcome is known later.
+pub(crate) const JOURNAL_STALLED: &str = "journal-stalled";
 /// The status of an answer that the platform cannot do it now.
 pub(crate) const UNAVAILABLE: u16 = 503;
 pub(crate) const TOO_MANY: u16 = 429;

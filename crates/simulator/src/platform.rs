@@ -2,44 +2,32 @@
 //! composes them, but stepped by hand on one thread.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use access::{Access, AccessSettings, UserStore};
 use adapters::simulated::{VenueControls, newest_order};
 use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
 use domain::admin::AdminState;
-use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId, Timestamp};
+use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId};
 use engine::Engine;
-use fix_gateway::FixSessionFile;
 use runtime::simulation::RunDigest;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
-use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWorker, KnownSequence};
+use storage::journal::{Inspected, Journal, JournalOptions, JournalWorker, KnownSequence};
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
-use crate::clock::{NOON, SimulatedClock};
-use crate::disk::SimulatedDisk;
-use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, session_settings};
+use crate::fix_sessions::{FixPort, FixPortParts};
 use crate::http_clients::{HttpPort, HttpPortParts};
-use crate::lab_venue::LabListener;
-use crate::market::Market;
+use crate::journal_watch::JournalWatch;
+use crate::machine::Machine;
 use crate::market::hosted_venue::{HostedVenue, VenueParts};
-use crate::market::seed_traits::{SeedTraits, VENUE_COUNT};
-use crate::read_model::SimulatedReadModel;
-use crate::releases::{EarlierFolder, RELEASES};
-use crate::schedule::DAY;
+use crate::market::seed_traits::VENUE_COUNT;
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
-use crate::strategies::{SteppedHost, StrategyLog};
-use crate::users::{SeededSecrets, UserService};
+use crate::strategies::SteppedHost;
+use crate::users::UserService;
 
-/// How long an upgrade takes.
-const UPGRADE_SECONDS: i64 = 3_600;
-
-const INSTANCE: InstanceId = InstanceId(*b"simulated system");
 const SNAPSHOT_EVERY_INPUTS: u64 = 150;
 /// Few, so that a hanging disk fills the queue.
 const QUEUE_BATCHES: usize = 16;
@@ -48,118 +36,6 @@ const FEED_CAPACITY: usize = 1 << 16;
 const INSTRUCTIONS_PER_CYCLE: usize = 256;
 /// An orderly stop takes no more turns of the loop than this.
 const STOP_TURNS_MAX: usize = 1_000;
-
-/// What outlives a process: the data folder on its disk, the clocks of the machine, the read model.
-#[derive(Clone)]
-pub(crate) struct Machine {
-    pub(crate) folder: PathBuf,
-    pub(crate) disk: SimulatedDisk,
-    pub(crate) clock: SimulatedClock,
-    pub(crate) read_model: SimulatedReadModel,
-    /// Of runs without users.
-    pub(crate) access: Arc<Access>,
-    pub(crate) secrets: SeededSecrets,
-    pub(crate) fix_sessions: Arc<FixSessionFile>,
-    pub(crate) strategy: StrategyLog,
-    pub(crate) market: Arc<Market>,
-    pub(crate) instance: InstanceId,
-    /// What it began with, where that is no empty folder.
-    pub(crate) earlier: Option<Arc<EarlierFolder>>,
-    /// The midnight that comes while the run goes on, where there is one.
-    pub(crate) day_end: Option<Timestamp>,
-    pub(crate) seed: u64,
-    pub(crate) traits: SeedTraits,
-    /// Where calls of the FIX adapter arrive.
-    pub(crate) lab_listener: LabListener,
-    pub(crate) has_late_requests: bool,
-    pub(crate) segment_bytes: u64,
-}
-
-impl Machine {
-    /// A new machine whose data folder is empty, or one of an earlier release.
-    pub(crate) fn new(plan: &MachinePlan, beside: &Path) -> Result<Self, String> {
-        let traits = SeedTraits::of_seed(plan.seed);
-        let release = |draw: u64| &RELEASES[usize::try_from(draw % RELEASES.len() as u64).unwrap_or(0)];
-        let earlier = traits.upgrade.map(|upgrade| EarlierFolder::open(release(upgrade.release), beside));
-        let earlier = earlier.transpose()?.map(Arc::new);
-        let instance = earlier.as_ref().map_or(INSTANCE, |earlier| earlier.instance);
-        let market = earlier.as_ref().map_or_else(
-            || Arc::new(Market::small_world(traits.lab_venue, traits.has_odd_requests)),
-            |earlier| earlier.market.clone(),
-        );
-        let (start, day_end) = beginning(earlier.as_deref(), &traits);
-        let clock = SimulatedClock::new(start);
-        let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;
-        let access = Access::open(Arc::new(users), AccessSettings::default(), clock.shared());
-        let settings = beside.join("sessions.cfg");
-        std::fs::write(&settings, session_settings(traits.cancels_on_disconnect)).map_err(|error| error.to_string())?;
-        let sessions = FixSessionFile::read(&settings).map_err(|problems| problems.join("; "))?;
-        let machine = Self {
-            folder: beside.join("data"),
-            disk: SimulatedDisk::new(plan.seed),
-            clock,
-            read_model: SimulatedReadModel::default(),
-            access: Arc::new(access.map_err(|error| error.to_string())?),
-            secrets: SeededSecrets::new(plan.seed),
-            fix_sessions: Arc::new(sessions),
-            strategy: StrategyLog::new(market.clone()),
-            market,
-            instance,
-            earlier,
-            day_end,
-            seed: plan.seed,
-            traits,
-            lab_listener: LabListener::default(),
-            has_late_requests: plan.has_late_requests,
-            segment_bytes: plan.segment_bytes,
-        };
-        machine.take_over_folder()?;
-        Ok(machine)
-    }
-
-    /// The files of an earlier release are on the disk, and where it is kept the read model has all events.
-    fn take_over_folder(&self) -> Result<(), String> {
-        let (Some(earlier), Some(upgrade)) = (&self.earlier, self.traits.upgrade) else { return Ok(()) };
-        for (path, bytes) in &earlier.files {
-            self.disk.put(&self.folder.join(path), bytes).map_err(|error| error.to_string())?;
-        }
-        if upgrade.keeps_read_model {
-            earlier.events.iter().for_each(|(sequence, events)| self.read_model.catch_up(*sequence, events));
-            self.read_model.catch_up(earlier.end(), &[]);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn ledger(&self, venue: usize) -> PathBuf {
-        self.folder.join("venues").join(self.market.ledger_name(venue))
-    }
-
-    /// An error without the name of the folder, which differs from run to run.
-    pub(crate) fn text(&self, error: &dyn std::fmt::Display) -> String {
-        let folder = self.folder.display().to_string();
-        error.to_string().replace(&format!("{folder}/"), "").replace(&folder, "the data folder")
-    }
-}
-
-/// When a run begins: an hour after an earlier release ended, else at noon; or shortly before the midnight behind that, which is the
-/// second.
-fn beginning(earlier: Option<&EarlierFolder>, traits: &SeedTraits) -> (Timestamp, Option<Timestamp>) {
-    let earliest = earlier.map_or(NOON, |earlier| earlier.at.plus_seconds(UPGRADE_SECONDS));
-    match traits.day_ends_in {
-        None => (earliest, None),
-        Some(seconds) => {
-            let midnight = Timestamp((earliest.0 / DAY + 1) * DAY);
-            (midnight.plus_seconds(-seconds), Some(midnight))
-        }
-    }
-}
-
-/// What a machine is made for.
-pub(crate) struct MachinePlan {
-    pub(crate) seed: u64,
-    pub(crate) has_late_requests: bool,
-    pub(crate) segment_bytes: u64,
-}
 
 /// A running process.
 pub(crate) struct Platform {
@@ -177,6 +53,7 @@ pub(crate) struct Platform {
     machine: Machine,
     live: LiveLoop,
     worker: JournalWorker,
+    watch: JournalWatch,
     /// By venue.
     instructions: Vec<InstructionQueue>,
     /// By venue; empty until they are opened.
@@ -221,7 +98,8 @@ impl Platform {
             torn: summary.torn.is_some(),
         };
         let feed = EventFeed::default();
-        let bus = bus_of(machine, (&inbox, &feed), &journal);
+        let watch = JournalWatch::new(journal.monitor());
+        let bus = bus_of(machine, (&inbox, &feed), &watch);
         let startup = machine.market.startup(engine.reference().accounts.is_empty(), &machine.traits).into();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
         let mut router = InstructionRouter::default();
@@ -257,6 +135,7 @@ impl Platform {
             machine: machine.clone(),
             live,
             worker,
+            watch,
             instructions,
             venues: vec![],
             events,
@@ -292,6 +171,20 @@ impl Platform {
     pub(crate) fn durable_state(&self) -> Option<(Vec<u8>, &Option<RunDigest>)> {
         let (sequence, engine, digest) = self.live.journalled_state();
         (sequence == self.durable()).then(|| (engine.encode_state(), digest))
+    }
+
+    /// What waits for the disk is looked at from now on.
+    pub(crate) fn begin_watch(&mut self) {
+        self.watch.begin();
+    }
+
+    /// One look at what waits; whether the journal stalls from now on.
+    pub(crate) fn look_at_journal(&mut self) -> bool {
+        self.watch.look()
+    }
+
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.bus.journal.is_stalled()
     }
 
     /// One commit of the journal.
@@ -374,7 +267,7 @@ impl Platform {
 
     fn open_ports(&mut self) -> Result<(), String> {
         let Machine { clock, fix_sessions, .. } = &self.machine;
-        let open = || UserService::open(self.ledger.clone(), self.machine.secrets.clone(), clock);
+        let open = || UserService::open(self.ledger.clone(), self.bus.journal.clone(), &self.machine);
         self.users = self.machine.traits.has_users.then(open).transpose()?;
         let access = self.users.as_ref().map_or(&self.machine.access, |users| &users.access);
         let parts = TopicPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
@@ -435,13 +328,13 @@ fn options() -> LiveOptions {
     }
 }
 
-fn bus_of(machine: &Machine, (inbox, feed): (&Inbox, &EventFeed), journal: &Journal) -> Bus {
+fn bus_of(machine: &Machine, (inbox, feed): (&Inbox, &EventFeed), watch: &JournalWatch) -> Bus {
     Bus {
         inbox: inbox.clone(),
         feed: feed.clone(),
         catalogue: Catalogue::default(),
         history: Arc::new(machine.read_model.clone()),
-        journal: Arc::new(DurableSequence(journal.monitor())),
+        journal: watch.status(),
     }
 }
 

@@ -36,7 +36,9 @@ pub(crate) enum RequestOutcome {
         code: &'static str,
     },
     /// The platform says that it does not know, as it may while its disk hangs.
-    SaidUnknown,
+    SaidUnknown {
+        code: &'static str,
+    },
     /// The platform ended before it answered, or did not take the request.
     Unknown,
     /// The platform was not there, or had no room: the request had no effect.
@@ -48,7 +50,7 @@ impl RequestOutcome {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Refused { code, .. } | Self::Declined { code } => code,
-            Self::Waiting | Self::Accepted { .. } | Self::SaidUnknown | Self::Unknown | Self::NotSent => "",
+            Self::Waiting | Self::Accepted { .. } | Self::SaidUnknown { .. } | Self::Unknown | Self::NotSent => "",
         }
     }
 
@@ -127,7 +129,7 @@ impl std::fmt::Display for RequestOutcome {
             Self::Accepted { sequence, .. } => write!(f, "accepted at {sequence}"),
             Self::Refused { sequence, code } => write!(f, "refused at {sequence}, {code}"),
             Self::Declined { code } => write!(f, "refused, {code}"),
-            Self::SaidUnknown => f.write_str("the platform says that the outcome is unknown"),
+            Self::SaidUnknown { code } => write!(f, "the platform says that the outcome is unknown, {code}"),
             Self::Unknown => f.write_str("no answer, the outcome is unknown"),
             Self::NotSent => f.write_str("not sent"),
         }

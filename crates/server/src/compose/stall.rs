@@ -3,16 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bus::JournalStatus;
-use storage::journal::JournalMonitor;
+use storage::journal::{JournalMonitor, StallDetector};
 use tracing::{error, info};
-
-/// What waits for the disk for longer means that it has stalled. Clients are told within two seconds.
-pub(crate) const JOURNAL_STALL_MAX: Duration = Duration::from_millis(1_500);
-/// So often it is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// No stall: the journal never becomes durable that far.
 const NOT_STALLED: u64 = u64::MAX;
@@ -41,12 +36,12 @@ impl JournalWatch {
         let watch = Arc::new(Self { journal, stalled_at: AtomicU64::new(NOT_STALLED) });
         let watched = watch.clone();
         let look = move || {
-            let mut progress = Progress { durable: watched.journal.durable(), waited: Duration::ZERO };
+            let mut detector = StallDetector::new(watched.journal.durable());
             loop {
                 let begun = Instant::now();
-                thread::sleep(LOOK_EVERY);
+                thread::sleep(StallDetector::LOOK_EVERY);
                 let durable = watched.journal.durable();
-                let is_stalled = progress.is_stalled(durable, watched.journal.lag(), begun.elapsed());
+                let is_stalled = detector.is_stalled(durable, watched.journal.lag(), begun.elapsed());
                 watched.set(if is_stalled { durable } else { NOT_STALLED });
             }
         };
@@ -71,48 +66,5 @@ impl JournalWatch {
                 "the journal's disk does not answer: nothing is acknowledged before it does (journal-stalled)"
             );
         }
-    }
-}
-
-/// How far the journal was durable, and for how long something has waited since.
-struct Progress {
-    durable: u64,
-    waited: Duration,
-}
-
-impl Progress {
-    /// A pause of the whole process counts as one look: the disk had no time to answer either.
-    fn is_stalled(&mut self, durable: u64, lag: u64, since_last_look: Duration) -> bool {
-        if lag == 0 || durable > self.durable {
-            *self = Self { durable, waited: Duration::ZERO };
-        } else {
-            self.waited += since_last_look.min(2 * LOOK_EVERY);
-        }
-        self.waited >= JOURNAL_STALL_MAX
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_journal_stalls_when_something_waits_and_nothing_becomes_durable() {
-        let mut progress = Progress { durable: 7, waited: Duration::ZERO };
-        let mut looks = |count: u32, durable, lag| {
-            (0..count).map(|_| progress.is_stalled(durable, lag, LOOK_EVERY)).last().unwrap_or_default()
-        };
-        assert!(!looks(50, 7, 0), "nothing waits");
-        assert!(!looks(14, 7, 3));
-        assert!(!looks(1, 8, 2), "it goes on");
-        assert!(!looks(14, 8, 2));
-        assert!(looks(1, 8, 2));
-        assert!(!looks(1, 10, 0), "and again");
-    }
-
-    #[test]
-    fn a_process_that_was_paused_has_no_stalled_journal() {
-        let mut progress = Progress { durable: 7, waited: Duration::ZERO };
-        assert!(!progress.is_stalled(7, 3, Duration::from_secs(60)));
     }
 }

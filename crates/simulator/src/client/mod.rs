@@ -281,7 +281,7 @@ fn outcome_of_answer(answer: HttpAnswer) -> RequestOutcome {
     match answer {
         HttpAnswer::Done(sequence) => RequestOutcome::Accepted { sequence, order: None },
         HttpAnswer::Refused(code) => RequestOutcome::Declined { code },
-        HttpAnswer::Unknown => RequestOutcome::SaidUnknown,
+        HttpAnswer::Unknown(code) => RequestOutcome::SaidUnknown { code },
     }
 }
 

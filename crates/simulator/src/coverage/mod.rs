@@ -11,7 +11,7 @@ use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
 use crate::client::SeededClient;
-use crate::error_codes::{OUTCOME_UNKNOWN, UNLISTED_CODE, listed_codes};
+use crate::error_codes::{UNLISTED_CODE, listed_codes};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::lab_venue::LabCounts;
@@ -116,9 +116,9 @@ impl Coverage {
                     *self.refusals.entry(code).or_default() += 1;
                 }
                 RequestOutcome::Unknown => self.unknown += 1,
-                RequestOutcome::SaidUnknown => {
+                RequestOutcome::SaidUnknown { code } => {
                     self.unknown += 1;
-                    *self.refusals.entry(OUTCOME_UNKNOWN).or_default() += 1;
+                    *self.refusals.entry(code).or_default() += 1;
                 }
                 // Over HTTP an order is told by its id, not by its number.
                 RequestOutcome::Accepted { order: None, .. } if entry.placed().is_some() => self.http_orders += 1,

@@ -7,5 +7,5 @@ mod port;
 mod session;
 
 pub(crate) use client::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
-pub(crate) use port::{DurableSequence, FixPort, FixPortParts, session_settings};
+pub(crate) use port::{FixPort, FixPortParts, session_settings};
 pub(crate) use session::Moment;

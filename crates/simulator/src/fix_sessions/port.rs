@@ -4,9 +4,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use bus::{JournalStatus, Ledger};
+use bus::Ledger;
 use fix_gateway::{CallerStream, FixSessionFile, Gateway, GatewayParts};
-use storage::journal::JournalMonitor;
 use tokio::sync::mpsc;
 
 use crate::clock::SimulatedClock;
@@ -88,14 +87,5 @@ impl FixPort {
     /// Everything that is ready or due by now has its turn.
     pub(crate) fn step(&mut self, now: i64) {
         self.runtime.step(now);
-    }
-}
-
-/// How far the journal is durable, as interfaces ask for it.
-pub(crate) struct DurableSequence(pub(crate) JournalMonitor);
-
-impl JournalStatus for DurableSequence {
-    fn durable(&self) -> u64 {
-        self.0.durable()
     }
 }

@@ -5,10 +5,13 @@ use domain::{Command, OrderKind, Side, TimeInForce};
 use serde_json::{Map, Value, json};
 use web::{PlainRequest, PlainResponse};
 
-use crate::error_codes::{OUTCOME_UNKNOWN, UNLISTED_CODE, listed_codes};
+use crate::error_codes::{JOURNAL_STALLED, OUTCOME_UNKNOWN, UNLISTED_CODE, listed_codes};
 
 const ORDERS: &str = "/rest/execution/order";
 const CHANGES: &str = "/rest/execution/modify/order";
+
+/// What an answer of a journal that stalls says where the request was not even tried.
+const NO_EFFECT: &str = "had no effect";
 
 /// An answer in the trader's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +19,8 @@ pub(crate) enum HttpAnswer {
     /// It is durable at this input.
     Done(u64),
     Refused(&'static str),
-    Unknown,
+    /// The platform does not know, or not yet: with the code that it says so by.
+    Unknown(&'static str),
 }
 
 /// The request of a command; absent where it has no place here. A change needs the kind of its order.
@@ -81,13 +85,37 @@ pub(crate) fn answer_of(response: &PlainResponse) -> HttpAnswer {
         return HttpAnswer::Done(response.sequence.unwrap_or(0));
     }
     match code_of(response).as_str() {
-        OUTCOME_UNKNOWN => HttpAnswer::Unknown,
+        OUTCOME_UNKNOWN => HttpAnswer::Unknown(OUTCOME_UNKNOWN),
+        JOURNAL_STALLED if !detail_of(response).contains(NO_EFFECT) => HttpAnswer::Unknown(JOURNAL_STALLED),
         code => HttpAnswer::Refused(listed_codes().get(code).copied().unwrap_or(UNLISTED_CODE)),
     }
 }
 
 /// The code of a refusal; empty where the answer has none.
 pub(crate) fn code_of(response: &PlainResponse) -> String {
+    text_of(response, "code")
+}
+
+fn detail_of(response: &PlainResponse) -> String {
+    text_of(response, "detail")
+}
+
+fn text_of(response: &PlainResponse, name: &str) -> String {
     let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-    problem["code"].as_str().unwrap_or_default().to_owned()
+    problem[name].as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_at_a_journal_that_stalls_is_refused_or_its_outcome_is_unknown() {
+        let answer = |detail: &str| {
+            let body = json!({"code": "journal-stalled", "detail": detail}).to_string().into_bytes();
+            answer_of(&PlainResponse { status: 503, body, ..PlainResponse::default() })
+        };
+        assert_eq!(answer("it does not answer; this request had no effect"), HttpAnswer::Refused(JOURNAL_STALLED));
+        assert_eq!(answer("it is known when it answers again"), HttpAnswer::Unknown(JOURNAL_STALLED));
+    }
 }

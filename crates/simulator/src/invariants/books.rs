@@ -16,7 +16,7 @@ use runtime::{RecoveredState, RecoverySources, recover_further};
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
 
-use crate::platform::Machine;
+use crate::machine::Machine;
 use crate::releases::ReplayedState;
 use crate::users::AdminRecords;
 

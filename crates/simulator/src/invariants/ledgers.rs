@@ -5,7 +5,7 @@ use domain::Order;
 use super::lab_books;
 use super::venue_books::{OrderAtVenue, VenueBooks};
 use crate::lab_venue::LabMachine;
-use crate::platform::Machine;
+use crate::machine::Machine;
 
 /// What all venues have done.
 pub(crate) fn read_ledgers(machine: &Machine, lab: Option<&LabMachine>) -> Result<VenueBooks, String> {

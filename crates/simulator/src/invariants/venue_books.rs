@@ -9,8 +9,8 @@ use storage::append_log::AppendLog;
 use venue_sim::record::{ExecutionRevision, SubmittedOrder, VenueTrade};
 use venue_sim::{ClientOrder, VenueRecord};
 
+use crate::machine::Machine;
 use crate::market::seed_traits::VENUE_COUNT;
-use crate::platform::Machine;
 
 #[derive(Default)]
 pub(crate) struct VenueBooks {

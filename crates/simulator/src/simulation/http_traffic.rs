@@ -4,6 +4,7 @@ use super::SimulatedRun;
 use crate::invariants::broken_invariant::InvariantResult;
 use crate::platform::Platform;
 use crate::schedule::MILLI;
+use crate::users::AnswerMoment;
 
 /// Timers of requests are looked at so often.
 const IDLE: i64 = 500 * MILLI;
@@ -55,7 +56,8 @@ impl SimulatedRun {
 
     pub(super) fn receive_of_users(&mut self, is_running: bool) -> InvariantResult {
         if self.machine.traits.has_users {
-            let lines = self.users.receive(is_running, self.machine.clock.now())?;
+            let (at, is_stalled) = (self.machine.clock.now(), self.is_stalled());
+            let lines = self.users.receive(AnswerMoment { at, is_running, is_stalled })?;
             lines.into_iter().for_each(|line| self.trace.line(line));
         }
         Ok(())

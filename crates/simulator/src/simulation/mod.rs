@@ -7,6 +7,7 @@ mod fix_traffic;
 mod http_traffic;
 mod stomp_traffic;
 mod strategy_turns;
+mod journal_turns;
 mod links;
 mod process_end;
 mod read_model_faults;
@@ -32,9 +33,10 @@ use crate::invariants::panics::{PANICKED, PanicRecord};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::lab_venue::LabMachine;
+use crate::machine::{Machine, MachinePlan};
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::pace::Pace;
-use crate::platform::{Machine, MachinePlan, Platform};
+use crate::platform::Platform;
 use crate::request_log::RequestOutcome;
 use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
@@ -123,6 +125,8 @@ struct SimulatedRun {
     disk_at: i64,
     venue_at: i64,
     start_at: i64,
+    /// When it is looked whether the journal stalls.
+    look_at: i64,
     /// When the running platform is checked next.
     check_at: i64,
     /// When state and digest of the running platform are compared next.
@@ -183,6 +187,7 @@ impl SimulatedRun {
             disk_at: NEVER,
             venue_at: NEVER,
             start_at: 0,
+            look_at: NEVER,
             check_at: 0,
             check_state_at: 0,
             fix_at: 0,
@@ -238,7 +243,7 @@ impl SimulatedRun {
             self.end_faults()?;
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
             let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due()).min(self.http_due());
-            let next = next.min(self.lab_due()).min(self.check_at);
+            let next = next.min(self.lab_due()).min(self.check_at).min(self.look_at);
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -270,6 +275,10 @@ impl SimulatedRun {
         }
         if self.disk_at == due {
             return self.commit();
+        }
+        if self.look_at == due {
+            self.look_at_journal();
+            return Ok(());
         }
         if self.venue_at == due {
             return self.step_venue();
@@ -386,33 +395,6 @@ impl SimulatedRun {
                 _ => {}
             }
         }
-    }
-
-    fn schedule_commit(&mut self) {
-        let Some(platform) = &self.platform else { return };
-        if !platform.has_unwritten() || self.disk_at != NEVER {
-            return;
-        }
-        let now = self.now();
-        let latency = match now {
-            now if now < self.hanging_until => self.hanging_until - now,
-            now if now < self.slow_until => self.delays.between(20 * MILLI, 900 * MILLI),
-            _ => self.delays.between(50 * MICRO, 4 * MILLI),
-        };
-        self.disk_at = now + latency;
-    }
-
-    fn commit(&mut self) -> InvariantResult {
-        self.disk_at = NEVER;
-        if let Some(platform) = &mut self.platform {
-            platform.commit();
-        }
-        self.wake_loop();
-        if self.machine.disk.has_ended() {
-            return self.end_at_disk();
-        }
-        self.schedule_commit();
-        Ok(())
     }
 
     fn step_venue(&mut self) -> InvariantResult {

@@ -71,7 +71,7 @@ impl SimulatedRun {
         } else {
             self.machine.disk.survive_kill();
         }
-        (self.loop_at, self.disk_at, self.venue_at) = (NEVER, NEVER, NEVER);
+        (self.loop_at, self.disk_at, self.look_at, self.venue_at) = (NEVER, NEVER, NEVER, NEVER);
         self.start_at = self.now() + DOWN;
         Ok(())
     }

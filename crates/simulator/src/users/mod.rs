@@ -12,4 +12,4 @@ mod traffic;
 
 pub(crate) use known_users::AdminRecords;
 pub(crate) use service::{SeededSecrets, UserService};
-pub(crate) use traffic::{UserCounts, UserTraffic};
+pub(crate) use traffic::{AnswerMoment, UserCounts, UserTraffic};

@@ -6,13 +6,13 @@ use access::{
     Access, AccessEnvironment, AccessSettings, AccessWork, AdminLog, AdminLogError, AnonymousPolicy, PasswordCost,
     RandomError, UserRole, UserStore,
 };
-use bus::InboxError;
+use bus::{InboxError, JournalStatus};
 use domain::SeededRng;
 use domain::admin::{AdminRecord, AdminState};
 use storage::JournalLedger;
 
 use super::stepped_work::{SteppedWork, WorkQueue, WorkTurns};
-use crate::clock::SimulatedClock;
+use crate::machine::Machine;
 
 /// The least that Argon2 allows: hashes are real, and what they cost is not the subject here.
 const PASSWORD_COST: PasswordCost = PasswordCost { memory_kib: 8, passes: 1 };
@@ -43,16 +43,18 @@ pub(crate) struct UserService {
 impl UserService {
     pub(crate) fn open(
         ledger: Arc<JournalLedger>,
-        secrets: SeededSecrets,
-        clock: &SimulatedClock,
+        journal: Arc<dyn JournalStatus>,
+        machine: &Machine,
     ) -> Result<Self, String> {
         let queue = Arc::new(WorkQueue::default());
         let (work, turns) = SteppedWork::start(queue.clone())?;
-        let log = Arc::new(SimulatedAdminLog { ledger, turns });
+        let log = Arc::new(SimulatedAdminLog { ledger, journal, turns });
+        let secrets = machine.secrets.clone();
         let users = UserStore::new(log, None).with_environment(Arc::new(SimulatedEnvironment { secrets, queue }));
         // Traders without credentials are on the machine itself; users come from elsewhere.
         let settings = AccessSettings { anonymous: AnonymousPolicy::As(UserRole::Admin), ..AccessSettings::default() };
-        let access = Access::open(Arc::new(users), settings, clock.shared()).map_err(|error| error.to_string())?;
+        let access =
+            Access::open(Arc::new(users), settings, machine.clock.shared()).map_err(|error| error.to_string())?;
         Ok(Self { work, access: Arc::new(access) })
     }
 
@@ -93,6 +95,7 @@ impl AccessEnvironment for SimulatedEnvironment {
 /// As the server's, but it hands the turn back instead of waiting.
 struct SimulatedAdminLog {
     ledger: Arc<JournalLedger>,
+    journal: Arc<dyn JournalStatus>,
     turns: Arc<WorkTurns>,
 }
 
@@ -125,5 +128,9 @@ impl AdminLog for SimulatedAdminLog {
                 None => self.pause()?,
             }
         }
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.journal.is_stalled()
     }
 }

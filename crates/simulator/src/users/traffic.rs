@@ -47,6 +47,16 @@ pub(crate) struct UserCounts {
     pub(crate) audited: u64,
 }
 
+/// When answers are received.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnswerMoment {
+    pub(crate) at: Timestamp,
+    /// A platform that runs owes an answer to every request.
+    pub(crate) is_running: bool,
+    /// The journal's disk does not answer: a refusal does not wait for its row of the audit.
+    pub(crate) is_stalled: bool,
+}
+
 impl UserCounts {
     pub(crate) fn add(&mut self, other: &Self) {
         self.changes.iter_mut().zip(other.changes).for_each(|(sum, count)| *sum += count);
@@ -149,8 +159,9 @@ impl UserTraffic {
         }
     }
 
-    /// Answers that have come, as the trace tells them. A platform that runs owes one to every request.
-    pub(crate) fn receive(&mut self, is_running: bool, at: Timestamp) -> Result<Vec<String>, BrokenInvariant> {
+    /// Answers that have come, as the trace tells them.
+    pub(crate) fn receive(&mut self, moment: AnswerMoment) -> Result<Vec<String>, BrokenInvariant> {
+        let AnswerMoment { at, is_running, .. } = moment;
         let mut lines = Vec::new();
         lines.extend(self.administrator.receive(is_running, &mut self.known, at, &mut self.refusals)?);
         for client in 0..self.clients.len() {
@@ -160,7 +171,7 @@ impl UserTraffic {
                     Err(TryRecvError::Closed) => {
                         ensure(!is_running, "an answer was dropped", || attempt.plan.text())?;
                     }
-                    Ok(response) => lines.push(self.on_answer(client, &attempt, &response, at)?),
+                    Ok(response) => lines.push(self.on_answer(client, &attempt, &response, moment)?),
                 }
             }
         }
@@ -172,20 +183,20 @@ impl UserTraffic {
         client: usize,
         attempt: &Attempt,
         response: &PlainResponse,
-        at: Timestamp,
+        moment: AnswerMoment,
     ) -> Result<String, BrokenInvariant> {
         let verdict = attempt.verdict(response)?;
         count_refusal(&mut self.refusals, response);
         attempt.check(response, &verdict, &self.known)?;
         let new_peer = attempt.plan.peer;
-        let context = ClientContext { known: &self.known, process: self.process, at, new_peer };
+        let context = ClientContext { known: &self.known, process: self.process, at: moment.at, new_peer };
         self.clients[client].on_answer(attempt, (response, &verdict), &context);
-        self.claim(attempt, &verdict, at);
+        self.claim(attempt, &verdict, moment);
         Ok(format!("user client {}: {:?} for {}", client + 1, verdict, attempt.plan.text()))
     }
 
     /// What was decided must be in the audit.
-    fn claim(&mut self, attempt: &Attempt, verdict: &LoginVerdict, at: Timestamp) {
+    fn claim(&mut self, attempt: &Attempt, verdict: &LoginVerdict, moment: AnswerMoment) {
         let plan = &attempt.plan;
         self.attempts[1] += u64::from(*verdict == LoginVerdict::LetIn);
         self.attempts[2] += u64::from(matches!(verdict, LoginVerdict::TooLow | LoginVerdict::Denied(_)));
@@ -195,8 +206,9 @@ impl UserTraffic {
             LoginVerdict::Denied(code) => (plan.claimed_user(), code.clone()),
             LoginVerdict::LetIn | LoginVerdict::Unavailable => return,
         };
-        let (peer, is_only) = (plan.peer.to_string(), plan.is_only);
-        self.claims.add(AuditClaim { peer, user, outcome, from: attempt.sent_at, to: at, is_only });
+        let (peer, is_only, may_be_lost) = (plan.peer.to_string(), plan.is_only, moment.is_stalled);
+        let (from, to) = (attempt.sent_at, moment.at);
+        self.claims.add(AuditClaim { peer, user, outcome, from, to, is_only, may_be_lost });
     }
 
     /// The process is gone, and its sessions with it.

@@ -22,6 +22,7 @@ mod release;
 mod writer;
 mod spare;
 mod shared;
+mod stall;
 mod reader;
 mod sealed_journal;
 
@@ -60,6 +61,7 @@ pub use replicator::FrameReplicator;
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
 pub use sealed_journal::SealedJournal;
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
+pub use stall::StallDetector;
 pub use sync_mode::SyncMode;
 pub use writer::JournalWorker;
 
