@@ -2,6 +2,7 @@
 
 use domain::SeededRng;
 
+use super::OPERATOR;
 use crate::market::seed_traits::{TRADERS, VENUE_COUNT};
 
 /// How much a clock drifts, in parts of a million: from that of a quartz to that of a virtual machine that gets no time.
@@ -217,6 +218,11 @@ impl Fault {
             1 => Self::KillAtDisk { file: Some(NewFile::Snapshot), operation: operation(rng, 6) },
             _ => Self::KillAtDisk { file: None, operation: operation(rng, 24) },
         }
+    }
+
+    /// Longer than those of other lines, because the operator does little.
+    pub(super) fn draw_operator_line(rng: &mut SeededRng) -> Self {
+        Self::Link { client: OPERATOR, fault: LinkFault::draw(rng), seconds: rng.between(10, 90) }
     }
 
     pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {

@@ -1,5 +1,6 @@
 //! Kinds of faults, for the coverage.
 
+use super::OPERATOR;
 use super::faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
 
 impl Fault {
@@ -9,7 +10,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 61] = [
+    pub const KINDS: [&'static str; 65] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -48,6 +49,10 @@ impl Fault {
         "link loses requests",
         "link loses replies",
         "link duplicates",
+        "operator's link is slow",
+        "operator's link loses requests",
+        "operator's link loses replies",
+        "operator's link duplicates",
         "bit flip",
         "FIX connection is cut",
         "FIX connection is half-open",
@@ -101,6 +106,7 @@ impl Fault {
             Self::Lab { fault, .. } => fault.kind(),
             Self::TradeRevised { is_correction: false, .. } => "venue busts a trade",
             Self::TradeRevised { is_correction: true, .. } => "venue corrects a trade",
+            Self::Link { client: OPERATOR, fault, .. } => fault.kind_of_operator(),
             Self::Link { fault, .. } => fault.kind(),
             Self::BitFlip { .. } => "bit flip",
             Self::FixLink { fault: ConnectionFault::Cut, .. } => "FIX connection is cut",
@@ -144,6 +150,15 @@ impl LinkFault {
             Self::LosesRequests => "link loses requests",
             Self::LosesReplies => "link loses replies",
             Self::Duplicates => "link duplicates",
+        }
+    }
+
+    fn kind_of_operator(self) -> &'static str {
+        match self {
+            Self::Slow => "operator's link is slow",
+            Self::LosesRequests => "operator's link loses requests",
+            Self::LosesReplies => "operator's link loses replies",
+            Self::Duplicates => "operator's link duplicates",
         }
     }
 }

@@ -27,6 +27,9 @@ const FIX_FAULT_EVERY: i64 = 90 * SECOND;
 /// Kills at an operation of the disk, beside those between two steps.
 const KILL_AT_DISK_EVERY: i64 = 240 * SECOND;
 
+/// On average something is wrong with the operator's line so often.
+const OPERATOR_LINE_FAULT_EVERY: i64 = 120 * SECOND;
+
 /// FIX clients, each with a session of its own.
 pub const FIX_CLIENTS: usize = 2;
 
@@ -163,6 +166,8 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_drift(seed, length, &mut steps);
     let kills = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_kill_at_disk(rng));
     fill(&mut steps, &mut SeededRng::new(seed, 986), KILL_AT_DISK_EVERY, length, kills);
+    let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_operator_line(rng));
+    fill(&mut steps, &mut SeededRng::new(seed, 987), OPERATOR_LINE_FAULT_EVERY, length, fails);
     steps.sort_by_key(|step| step.at);
     steps
 }

@@ -80,6 +80,9 @@ impl fmt::Display for Fault {
             Self::LabKilled { seconds } => write!(f, "the lab is killed, and away for {seconds} s"),
             Self::TradeRevised { venue, is_correction: true, .. } => write!(f, "venue {} corrects a trade", venue + 1),
             Self::TradeRevised { venue, .. } => write!(f, "venue {} busts a trade", venue + 1),
+            Self::Link { client: OPERATOR, fault, seconds } => {
+                write!(f, "the connection of the operator {fault} for {seconds} s")
+            }
             Self::Link { client, fault, seconds } => {
                 write!(f, "the connection of trader {} {fault} for {seconds} s", client + 1)
             }
@@ -163,7 +166,7 @@ impl fmt::Display for VenueLineFault {
 
 #[cfg(test)]
 mod tests {
-    use crate::schedule::{ConnectionFault, Fault, Step, StepKind};
+    use crate::schedule::{ConnectionFault, Fault, LinkFault, OPERATOR, Step, StepKind};
 
     #[test]
     fn a_step_is_told_with_its_time_and_in_words() {
@@ -174,6 +177,9 @@ mod tests {
         assert_eq!(told(StepKind::Fault(cut)), "61.250 the connection of FIX client 2 is cut");
         let slow = Fault::StompLink { client: 0, fault: ConnectionFault::Slow, seconds: 3 };
         assert_eq!(told(StepKind::Fault(slow)), "61.250 the connection of STOMP client 1 is slow for 3 s");
+        let operator = Fault::Link { client: OPERATOR, fault: LinkFault::LosesReplies, seconds: 3 };
+        let told_operator = "61.250 the connection of the operator loses replies for 3 s";
+        assert_eq!(told(StepKind::Fault(operator)), told_operator);
         let line = Fault::LabLine { fault: ConnectionFault::HalfOpen, seconds: 3 };
         assert_eq!(told(StepKind::Fault(line)), "61.250 the line to the lab is half-open");
     }
