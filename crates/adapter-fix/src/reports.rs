@@ -8,7 +8,7 @@ use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Quantity, Text, Ti
 use fix::FixMessage;
 
 use crate::account::open_captures::OpenCaptures;
-use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming};
+use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming, OrderQuery};
 use crate::execution::{ExecutionFields, contradiction, decimal, liquidity, misc_fees, terms_of};
 use crate::order_chains::{OrderChain, OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
@@ -125,7 +125,9 @@ impl FixTranslator {
             return Vec::new();
         }
         let mut meanings = self.on_fill_group(message, id.order, fields);
+        let missing = self.missing_by(id, fields);
         meanings.extend(self.meaning_of(message, id, fields));
+        meanings.extend(missing);
         meanings
     }
 
@@ -248,6 +250,22 @@ impl FixTranslator {
         let (known, cum_qty) = (self.chains.get(order)?.cum_qty?, fields.condition.cum_qty?);
         let before = cum_qty.minus(fill.quantity).ok()?;
         (before > known).then(|| format!("{before} were filled before this execution, but only {known} were reported"))
+    }
+
+    /// A report that is no execution, and whose CumQty (14) has more than what was reported: an execution before it is missing. After a start
+    /// that is not known until the engine has named the order or an execution has come.
+    fn missing_by(&mut self, id: WireId, fields: &ExecutionFields<'_>) -> Option<InboundMeaning> {
+        let kind = self.meant(id, fields);
+        let (known, shown) = (self.chains.get(id.order)?.cum_qty?, fields.condition.cum_qty?);
+        if !kind.is_of_order() || shown <= known {
+            return None;
+        }
+        // Otherwise the answer of the venue is compared with what was reported, so that it concludes nothing without the execution.
+        if !matches!(self.dialect.recovery.orders, OrderQuery::Status | OrderQuery::MassStatus) {
+            self.chains.chain(id.order).cum_qty = Some(shown);
+        }
+        let reason = format!("the venue has filled {shown}, but only {known} were reported");
+        Some(InboundMeaning::Unclear { order: Some(id.order), reason })
     }
 
     fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {

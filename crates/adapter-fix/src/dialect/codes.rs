@@ -58,6 +58,11 @@ impl ExecKind {
     /// Those that came with FIX 4.3.
     pub(super) const SINCE_43: &[(&str, Self)] =
         &[("F", Self::Trade), ("G", Self::Correct), ("H", Self::Bust), ("I", Self::Status)];
+
+    /// Whether the order itself begins, ends or has other terms: every execution before is reported by then.
+    pub(crate) fn is_of_order(self) -> bool {
+        matches!(self, Self::New | Self::Replaced | Self::Restated | Self::Canceled | Self::Expired)
+    }
 }
 
 /// How an order stands at the venue.

@@ -91,6 +91,55 @@ fn an_execution_that_is_missing_is_an_alarm_and_the_one_that_came_is_booked() {
     .assert_eq(&story.told);
 }
 
+/// The order ends with nothing booked otherwise, and no later report is compared.
+#[test]
+fn an_end_or_new_terms_with_more_filled_than_was_reported_is_an_alarm() {
+    for report in [
+        "150=4|39=4|38=100|14=40|151=0",
+        "150=C|39=C|38=100|14=40|151=0",
+        "150=0|39=1|38=100|14=40|151=60",
+        "150=5|39=1|38=120|14=40|151=80",
+        "150=D|39=1|38=120|14=40|151=80",
+    ] {
+        let mut story = Story::new("generic-44");
+        story.submit(&order(1));
+        story.venue(&format!("8 11=R7-1-0|37=V1|17=E1|{report}"));
+        let alarm = "; ALARM order 1: the venue has filled 40, but only 0 were reported\n";
+        assert!(story.told.ends_with(alarm), "{}", story.told);
+    }
+}
+
+#[test]
+fn an_end_with_what_was_reported_is_no_alarm_and_neither_is_one_that_was_never_heard_of() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10");
+    story.venue("8 11=R7-1-0|37=V1|17=E2|150=4|39=4|38=100|14=40|151=0");
+    // After a start: what was reported before it is not known.
+    story.venue("8 11=R7-2-0|37=V2|17=E3|150=4|39=4|38=100|14=40|151=0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10
+            1 filled 40 @ 10 (E1)
+        < 35=8|11=R7-1-0|37=V1|17=E2|150=4|39=4|38=100|14=40|151=0
+            1 cancelled None
+        < 35=8|11=R7-2-0|37=V2|17=E3|150=4|39=4|38=100|14=40|151=0
+            2 cancelled None
+    "#]]
+    .assert_eq(&story.told);
+}
+
+/// Where another adapter brings what is missing, FIX never does: it is told once.
+#[test]
+fn what_another_adapter_has_to_bring_is_missed_once() {
+    let mut story = Story::new("binance-spot");
+    story.submit(&order(1));
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=1|17=2|55=MSFT|150=0|39=1|38=100|14=40|151=60|44=10.5");
+    story.venue("8 11=R7-1-0|37=1|17=3|55=MSFT|150=4|39=4|38=100|14=40|151=0");
+    assert_eq!(story.told.matches("ALARM").count(), 1, "{}", story.told);
+}
+
 #[test]
 fn a_refused_duplicate_does_not_end_the_order_that_lives() {
     let mut story = Story::new("generic-44");
