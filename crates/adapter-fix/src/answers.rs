@@ -280,6 +280,7 @@ pub(crate) fn venue_state(state: OrdState) -> VenueOrderState {
         | OrdState::PartiallyFilled
         | OrdState::Filled
         | OrdState::PendingRequest
-        | OrdState::Working => VenueOrderState::Live,
+        | OrdState::Working
+        | OrdState::DoneForDay => VenueOrderState::Live,
     }
 }

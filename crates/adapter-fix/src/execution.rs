@@ -136,13 +136,18 @@ fn status_contradiction(rules: &ExecutionRules, condition: &OrderCondition) -> O
         }
         OrdState::Canceled | OrdState::Expired => (nothing_left == Some(false), "has ended"),
         OrdState::Rejected => (nothing_filled == Some(false) || nothing_left == Some(false), "is rejected"),
-        OrdState::PendingRequest | OrdState::Working => (false, "is open"),
+        OrdState::PendingRequest | OrdState::Working | OrdState::DoneForDay => (false, "is open"),
     };
     let adds_up = || {
         let (total, filled, left) = (order_qty?, cum_qty?, leaves_qty?);
         Some(filled.plus(left).is_ok_and(|sum| sum == total))
     };
-    let is_off = !wrong && state.is_open() && state != OrdState::PendingRequest && adds_up() == Some(false);
+    let may_differ = match state {
+        OrdState::PendingRequest => true,
+        OrdState::DoneForDay => nothing_left == Some(true),
+        _ => !state.is_open(),
+    };
+    let is_off = !wrong && !may_differ && adds_up() == Some(false);
     let shown = |quantity: Option<Quantity>| quantity.map_or_else(|| "absent".to_owned(), |q| q.to_string());
     (wrong || is_off).then(|| {
         format!(

@@ -76,6 +76,8 @@ pub enum OrdState {
     PendingRequest,
     /// Open; the status does not tell how much is filled.
     Working,
+    /// Open, and nothing can happen to it today: LeavesQty (151) is 0 or what is left.
+    DoneForDay,
     Canceled,
     Expired,
     Rejected,
@@ -89,25 +91,26 @@ impl OrdState {
         ("filled", Self::Filled),
         ("pending-request", Self::PendingRequest),
         ("working", Self::Working),
+        ("done-for-day", Self::DoneForDay),
         ("canceled", Self::Canceled),
         ("expired", Self::Expired),
         ("rejected", Self::Rejected),
     ];
 
-    /// OrdStatuses of the standard. Replaced (5) is FIX 4.2's word for an order with new terms.
+    /// OrdStatuses of the standard. Replaced (5) is FIX 4.2's word for an order with new terms. Calculated (B) is done for the day too.
     pub(super) const STANDARD: &[(&str, Self)] = &[
         ("A", Self::PendingNew),
         ("0", Self::New),
         ("1", Self::PartiallyFilled),
         ("2", Self::Filled),
-        ("3", Self::Working),
+        ("3", Self::DoneForDay),
         ("4", Self::Canceled),
         ("5", Self::Working),
         ("6", Self::PendingRequest),
         ("7", Self::Working),
         ("8", Self::Rejected),
         ("9", Self::Working),
-        ("B", Self::Working),
+        ("B", Self::DoneForDay),
         ("C", Self::Expired),
         ("D", Self::Working),
         ("E", Self::PendingRequest),

@@ -69,6 +69,35 @@ fn a_status_that_its_quantities_contradict_is_not_believed() {
     .assert_eq(&story.told);
 }
 
+/// The standard lets nothing be left until tomorrow; of what is left otherwise, the quantities add up.
+#[test]
+fn an_order_that_is_done_for_the_day_may_have_nothing_left_and_lives() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10");
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=V1|17=E2|150=3|39=3|38=100|14=40|151=0");
+    story.venue("8 11=R7-1-0|37=V1|17=E3|150=B|39=B|38=100|14=40|151=0");
+    story.venue("8 11=R7-1-0|37=V1|17=E4|150=3|39=3|38=100|14=40|151=60");
+    story.venue("8 11=R7-1-0|37=V1|17=E5|150=3|39=3|38=100|14=40|151=50");
+    let held = domain::Order { filled: 40.into(), ..order(1) };
+    story.translator.chains.on_question(crate::story::NOW.parse().unwrap(), &held, None, None);
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=3|38=100|44=10.5|14=40|151=0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E2|150=3|39=3|38=100|14=40|151=0
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=E3|150=B|39=B|38=100|14=40|151=0
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=E4|150=3|39=3|38=100|14=40|151=60
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=E5|150=3|39=3|38=100|14=40|151=50
+            ALARM order 1: the order is open by OrdStatus (39), but CumQty (14) is 40, LeavesQty (151) 50, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=3|38=100|44=10.5|14=40|151=0
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+    "#]]
+    .assert_eq(&story.told);
+}
+
 #[test]
 fn an_execution_that_is_missing_is_an_alarm_and_the_one_that_came_is_booked() {
     let mut story = Story::new("generic-44");
