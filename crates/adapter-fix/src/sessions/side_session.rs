@@ -5,7 +5,7 @@ use crossbeam_channel::Sender;
 use domain::Timestamp;
 use fix::{OutgoingMessage, SeqNum};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, SessionRole};
 use crate::sessions::number_store::SharedNumbers;
 use crate::sessions::session::{INBOUND_MESSAGES_MAX, Inbound, SessionPlan, VenueSession};
 use crate::sessions::session_runtime::SessionRuntime;
@@ -100,6 +100,8 @@ impl SideSession {
         if let Some((session, _)) = &self.session {
             session.resume();
         }
+        // Of a session that was ended meanwhile.
+        events.append(&mut self.waiting);
         events
     }
 
@@ -118,14 +120,11 @@ impl SideSession {
                 self.reconnect.on_success();
                 Some(SideSessionEvent::Up)
             }
-            Inbound::Message(frame) => Some(SideSessionEvent::Message(frame)),
-            Inbound::Skipped => Some(SideSessionEvent::Skipped),
-            Inbound::Reset { expected, received } => Some(SideSessionEvent::Reset { expected, received }),
             Inbound::Lost(reason) => {
                 self.lose(runtime, at);
                 Some(SideSessionEvent::Down(reason))
             }
-            Inbound::Sent { .. } | Inbound::Unsent { .. } => None,
+            other => received(other),
         }
     }
 
@@ -162,11 +161,23 @@ impl SideSession {
         }
     }
 
-    /// Logs out.
+    /// Logs out. What a drop copy has received until then has its numbers, so that the venue does not send it again: it waits.
     pub(crate) fn end(&mut self, runtime: &SessionRuntime) {
         self.is_up = false;
-        if let Some((session, _)) = self.session.take() {
-            session.end(runtime);
+        let Some((session, _)) = self.session.take() else { return };
+        let rest = session.end(runtime);
+        if self.plan.role == SessionRole::DropCopy {
+            self.waiting.extend(rest.into_iter().filter_map(received));
         }
+    }
+}
+
+/// What came from the venue, and nothing of the session itself.
+fn received(inbound: Inbound) -> Option<SideSessionEvent> {
+    match inbound {
+        Inbound::Message(frame) => Some(SideSessionEvent::Message(frame)),
+        Inbound::Skipped => Some(SideSessionEvent::Skipped),
+        Inbound::Reset { expected, received } => Some(SideSessionEvent::Reset { expected, received }),
+        Inbound::LoggedOn | Inbound::Lost(_) | Inbound::Sent { .. } | Inbound::Unsent { .. } => None,
     }
 }

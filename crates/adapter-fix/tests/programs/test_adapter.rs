@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome};
 use bus::Catalogue;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -195,6 +195,10 @@ impl TestAdapter {
         });
         let snapshot = self.adapter.snapshot(now()).unwrap();
         assert_eq!((snapshot.complete, snapshot.orders.len()), (false, 0));
+    }
+
+    pub(crate) fn set_lease(&mut self, lease: SendLease) {
+        self.adapter.set_lease(lease);
     }
 
     pub(crate) fn submit(&mut self, order: &Order) {

@@ -1,6 +1,6 @@
 //! Sessions that end: what the engine may lack comes again, and what did not leave is told.
 
-use adapters::SendOutcome;
+use adapters::{SendLease, SendOutcome};
 use domain::{Order, Side};
 
 use crate::scripted_venue::ScriptedVenue;
@@ -153,6 +153,25 @@ fn a_drop_copy_that_begins_anew_has_lost_reports() {
         told.sort();
         assert_eq!(told, ["PRIVATE up", "ReportsLost"]);
     });
+}
+
+/// Another process may want the sessions, and this one goes on after all.
+#[test]
+fn a_report_that_a_drop_copy_had_received_when_it_was_ended_is_told_after_the_next_log_on() {
+    let (mut venue, mut copies) = (ScriptedVenue::start(), ScriptedVenue::start());
+    let (folder, port) = (tempfile::tempdir().unwrap(), copies.address().port.to_string());
+    let settings = [("dropCopyPort", port.as_str())];
+    let mut desk = TestAdapter::open_with(&folder, "generic-44", &venue.address(), &settings);
+    desk.set_lease(SendLease::new(|| true).with_takeover(|| true));
+    desk.connect_while(|| {
+        drop(copies.log_on());
+        drop(venue.log_on());
+    });
+    while desk.reports(1).last().unwrap() != "PRIVATE up" {}
+    desk.wait_for_news(|| copies.send("8", FILL));
+    desk.disconnect();
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(desk.reports(1)[0], "1 filled 100 @ 10.5 (E1)");
 }
 
 #[test]
