@@ -188,8 +188,9 @@ impl FixTranslator {
         let by_id = message.text(379).and_then(|text| self.ids.read(text));
         let reason = reject_reason(message, "reason", if message.msg_type() == b"3" { 373 } else { 380 });
         match (by_number, by_id) {
-            (Some(sent), _) => self.refuse(sent.id, Some(sent.kind), reason),
+            (Some(sent), _) => self.refuse(self.request_meant(sent.id), Some(sent.kind), reason),
             (None, Some(id)) => {
+                let id = self.request_meant(id);
                 let kind = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
                 self.refuse(id, kind, reason)
             }

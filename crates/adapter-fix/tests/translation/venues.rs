@@ -1,5 +1,6 @@
 //! Venues whose dialects follow their documentation and were tried against nothing: the messages as it describes them.
 
+use adapter_fix::RequestKind;
 use domain::Order;
 use expect_test::expect;
 
@@ -45,6 +46,26 @@ fn deribit_names_orders_by_its_own_ids() {
             1 cancelled Some("cancelled")
         > 35=F|11=R7-2-0|55=MSFT
     "#]].assert_eq(&story.told);
+}
+
+/// Its requests all have the id of the order, so a refusal does not say which one it means but by its number.
+#[test]
+fn deribit_refuses_a_request_by_a_reject_of_the_message() {
+    let mut story = Story::new("deribit");
+    let held = |request| Order { request, ext_id: Some("8000001".into()), ..order(1) };
+    story.submit(&order(1));
+    story.venue("8 11=8000001|41=R7-1-0|37=8000001|527=1|54=1|55=MSFT|38=100|150=I|39=0|14=0|151=100");
+    story.replace(&held(1), terms(200, "10.6"));
+    story.sent(5, 1, 0, RequestKind::Replace);
+    story.venue("3 45=5|371=44|372=G|373=5|58=no such price");
+    story.cancel(&held(2));
+    story.sent(6, 1, 0, RequestKind::Cancel);
+    story.venue("j 45=6|372=F|380=4|58=not available");
+    story.cancel(&held(3));
+    story.venue("j 372=F|379=R7-1-0|380=4|58=not available");
+    let told: Vec<&str> = story.told.lines().filter(|line| line.starts_with("    ")).map(str::trim).collect();
+    let refused = "1 cancel refused: not available";
+    assert_eq!(told[1..], ["1 replace refused: no such price", refused, refused], "{}", story.told);
 }
 
 /// Coinbase takes UUIDs as ids.
