@@ -53,6 +53,8 @@ pub(crate) struct ReportedFill {
     pub at: Option<Timestamp>,
     /// Busted, or corrected by another one.
     pub is_void: bool,
+    /// The id under which the one that corrected it was reported.
+    pub replaced_by: Option<String>,
     /// It was part of a snapshot, and is not told again.
     pub in_snapshot: bool,
 }
@@ -61,13 +63,21 @@ impl ReportedFill {
     /// As an answer has it.
     pub(crate) fn listed(fill: &VenueFill) -> Self {
         let (exec_id, reported) = (fill.exec_id.to_string(), fill.exec_id.to_string());
-        Self { exec_id, reported, quantity: fill.quantity, at: fill.at, is_void: false, in_snapshot: false }
+        Self {
+            exec_id,
+            reported,
+            quantity: fill.quantity,
+            at: fill.at,
+            is_void: false,
+            replaced_by: None,
+            in_snapshot: false,
+        }
     }
 
     /// One that was taken back before anything else was heard of it.
     fn void(exec_id: &str) -> Self {
-        let (exec_id, reported) = (exec_id.to_owned(), exec_id.to_owned());
-        Self { exec_id, reported, quantity: Quantity::ZERO, at: None, is_void: true, in_snapshot: false }
+        let (exec_id, reported, quantity) = (exec_id.to_owned(), exec_id.to_owned(), Quantity::ZERO);
+        Self { exec_id, reported, quantity, at: None, is_void: true, replaced_by: None, in_snapshot: false }
     }
 }
 
@@ -170,6 +180,18 @@ impl OrderChain {
     /// that was not, it is not known either whether it is part of what is filled.
     pub(crate) fn take_back(&mut self, taken: &TakenBack) -> bool {
         let by = taken.by.as_ref();
+        if let Some(newest) = by.and_then(|by| self.newest(&taken.exec_id, &by.exec_id)) {
+            return self.take_back(&TakenBack { exec_id: newest.into(), ..taken.clone() });
+        }
+        let is_known = self.take_back_named(taken);
+        if let Some(by) = by {
+            self.note_correction(&taken.exec_id, &by.exec_id);
+        }
+        is_known
+    }
+
+    fn take_back_named(&mut self, taken: &TakenBack) -> bool {
+        let by = taken.by.as_ref();
         let keeps_id = by.is_some_and(|by| by.exec_id == taken.exec_id);
         let Some(known) = self.fills.iter_mut().find(|fill| *fill.reported == *taken.exec_id) else {
             self.cum_qty = None;
@@ -207,6 +229,27 @@ impl OrderChain {
     pub(crate) fn is_covered_by(&self, captured: &Captured) -> bool {
         let is_captured = |known: &&ReportedFill| captured.fills.iter().any(|fill| *fill.exec_id == *known.reported);
         self.fills.iter().filter(|known| !known.is_void).all(|known| is_captured(&known))
+    }
+
+    /// The execution that counts in place of one that was corrected before. None where it was not, and where `by` tells it again.
+    pub(crate) fn newest(&self, reported: &str, by: &str) -> Option<String> {
+        let mut id = reported;
+        for _ in 0..self.fills.len() {
+            let known = self.fills.iter().find(|fill| fill.reported == id);
+            let Some(next) = known.and_then(|fill| fill.replaced_by.as_deref()) else { break };
+            if next == by {
+                return None;
+            }
+            id = next;
+        }
+        (id != reported && by != reported).then(|| id.to_owned())
+    }
+
+    /// One that keeps the id replaces nothing under another one.
+    pub(crate) fn note_correction(&mut self, reported: &str, by: &str) {
+        let corrected =
+            self.fills.iter_mut().filter(|fill| fill.is_void && fill.reported == reported && reported != by);
+        corrected.for_each(|fill| fill.replaced_by = Some(by.to_owned()));
     }
 
     pub(crate) fn make_void(&mut self, reported: &str) {

@@ -407,7 +407,9 @@ impl FixTranslator {
             );
         };
         let chain = self.chains.chain(order);
+        let exec_id = chain.newest(&exec_id, &by.exec_id).map_or(exec_id, Text::from);
         chain.make_void(&exec_id);
+        chain.note_correction(&exec_id, &by.exec_id);
         chain.add_fill(reported(fields, &by));
         chain.cum_qty = fields.condition.cum_qty;
         report(ReportKind::Corrected { exec_id, by })
@@ -436,6 +438,7 @@ fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
         quantity: fill.quantity,
         at: fill.at,
         is_void: false,
+        replaced_by: None,
         in_snapshot: false,
     }
 }

@@ -86,7 +86,8 @@ impl TakenBack {
 
 impl Captured {
     /// What comes later may take back what came before.
-    fn extend(&mut self, more: Self) {
+    fn extend(&mut self, mut more: Self) {
+        more.taken_back.iter_mut().for_each(|taken| self.name_newest(taken));
         let is_taken_back = |fill: &VenueFill| {
             more.taken_back.iter().any(|taken| taken.order == fill.order && taken.exec_id == fill.exec_id)
         };
@@ -98,6 +99,21 @@ impl Captured {
         }
         self.fills.extend(more.fills);
         self.taken_back.extend(more.taken_back);
+    }
+
+    /// A venue may name the first execution in each of its corrections: what is corrected is the one that counts in its place.
+    fn name_newest(&self, taken: &mut TakenBack) {
+        let Some(by) = taken.by.as_ref().filter(|by| by.exec_id != taken.exec_id).map(|by| by.exec_id.clone()) else {
+            return;
+        };
+        // One that says the same again, or keeps the id, names what it means.
+        for _ in 0..self.taken_back.len() {
+            let earlier = self.taken_back.iter().find(|earlier| earlier.is_same(taken));
+            match earlier.and_then(|earlier| earlier.by.as_ref()).map(|newer| &newer.exec_id) {
+                Some(newer) if *newer != by && *newer != taken.exec_id => taken.exec_id = newer.clone(),
+                _ => return,
+            }
+        }
     }
 
     fn len(&self) -> usize {

@@ -92,6 +92,7 @@ fn reported(entry: &FillEntry<'_>, fill: &VenueFill) -> ReportedFill {
         quantity: fill.quantity,
         at: fill.at,
         is_void: false,
+        replaced_by: None,
         in_snapshot: false,
     }
 }

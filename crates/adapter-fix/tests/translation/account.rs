@@ -118,6 +118,48 @@ fn of_two_corrections_under_one_id_the_newest_counts() {
     assert_eq!(story.told.lines().last(), Some(expected), "{}", story.told);
 }
 
+/// Each correction names the first execution (572), not the one that counts since the correction before.
+#[test]
+fn of_two_corrections_that_name_the_same_execution_the_newest_counts() {
+    let corrected = |id: &str, quantity, last| execution(id, quantity, last).replace("150=F", "150=G|487=2|572=E1");
+    let mut story = asked("rialto");
+    for report in [execution("E1", 40, "N"), corrected("E2", 30, "N"), corrected("E3", 20, "Y")] {
+        story.venue(&report.replace("748=2", "748=3"));
+    }
+    story.venue(LESS);
+    let expected = [
+        "1 takes back E1 for 30 @ 10.5 (E2) at 2026-11-16T11:00:00Z",
+        "1 takes back E2 for 20 @ 10.5 (E3) at 2026-11-16T11:00:00Z",
+        "1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 20 @ 10.5 (E3)",
+    ];
+    assert_eq!(story.told.lines().last(), Some(format!("    {}", expected.join("; ")).as_str()), "{}", story.told);
+}
+
+/// The second one comes in an answer of its own: what is filled follows it all the same.
+#[test]
+fn a_correction_of_what_was_corrected_before_is_one_of_its_correction() {
+    let corrected = |id: &str, quantity| {
+        let report = execution(id, quantity, "Y").replace("150=F", "150=G|487=2|572=E1");
+        report.replace("748=2", "748=1")
+    };
+    let mut story = Story::new("rialto");
+    story.translator.begun_millis = QUESTION.begun_millis;
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+    for (booked, id, quantity) in [(40, "E2", 30), (30, "E3", 20)] {
+        let held = Order { filled: booked.into(), ..order(1) };
+        story.translator.on_executions_asked(QUESTION, Some(held.id));
+        story.translator.chains.on_question(NOW.parse().unwrap(), &held, None, Some(QUESTION));
+        story.venue(&corrected(id, quantity));
+        story.venue(&LESS.replace("14=20|151=80", &format!("14={quantity}|151={}", 100 - quantity)));
+    }
+    let expected = "    1 takes back E1 for 20 @ 10.5 (E3) at 2026-11-16T11:00:00Z; \
+                    1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 20 @ 10.5 (E3)";
+    assert_eq!(story.told.lines().last(), Some(expected), "{}", story.told);
+    // What comes next adds up.
+    story.venue("8 11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=30|151=70|32=10|31=10.5");
+    assert!(story.told.ends_with("    1 filled 10 @ 10.5 (E4)\n"), "{}", story.told);
+}
+
 /// A broker that tells the executions of today alone, of an order that was filled before too. Without the reports of before it is not known
 /// whether what is taken back is booked: the engine books it, and asks again.
 #[test]

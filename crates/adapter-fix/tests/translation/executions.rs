@@ -163,6 +163,21 @@ fn rialto_confirms_by_status_reports() {
     .assert_eq(&story.told);
 }
 
+/// ExecRefID (19) is that of the first execution each time.
+#[test]
+fn a_correction_that_names_what_was_corrected_before_corrects_its_correction() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+    story.venue("8 11=R7-1-0|37=V1|17=E2|19=E1|150=G|39=1|38=100|14=30|151=70|32=30|31=10.4");
+    story.venue("8 11=R7-1-0|37=V1|17=E3|19=E1|150=G|39=1|38=100|14=20|151=80|32=20|31=10.3");
+    story.venue("8 43=Y|11=R7-1-0|37=V1|17=E2|19=E1|150=G|39=1|38=100|14=30|151=70|32=30|31=10.4");
+    let told: Vec<&str> = story.told.lines().filter(|line| line.starts_with("    ")).map(str::trim).collect();
+    let first = "1 corrected E1: 30 @ 10.4 (E2)";
+    assert_eq!(told[1..], [first, "1 corrected E2: 20 @ 10.3 (E3)", first], "{}", story.told);
+}
+
 #[test]
 fn busts_corrections_and_restatements() {
     let mut story = Story::new("generic-44");

@@ -168,6 +168,12 @@ pub struct EngineSettings {
     #[n(19)]
     #[cbor(default)]
     pub dates_snapshots: bool,
+    /// Whether the second edition of the rules of recovery applies: a correction that names what was corrected before corrects the execution in
+    /// its place, questions about many orders leave a hundred a second, and what was taken back of an order of past days stays known. Not in
+    /// journals that were written before.
+    #[n(20)]
+    #[cbor(default)]
+    pub recovery_rules_2: bool,
 }
 
 impl Default for EngineSettings {
@@ -191,6 +197,7 @@ impl Default for EngineSettings {
             alarms_in_doubt: true,
             repeats_expiry: true,
             dates_snapshots: true,
+            recovery_rules_2: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

@@ -72,6 +72,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             alarms_in_doubt: true,
             repeats_expiry: true,
             dates_snapshots: true,
+            recovery_rules_2: true,
             sample_seconds: Some(1),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,

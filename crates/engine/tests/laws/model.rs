@@ -26,6 +26,8 @@ pub(crate) struct Model {
     pub(crate) bookings: Vec<Booking>,
     /// Adapter, order and id of every execution that was ever spoken of.
     pub(crate) executions: Vec<(usize, OrderId, String)>,
+    /// Executions that were corrected, and by which.
+    pub(crate) corrections: BTreeMap<(OrderId, String), String>,
     pub(crate) marks: BTreeMap<SecurityId, Mark>,
     pub(crate) limits: BTreeMap<RiskScope, RiskLimits>,
     pub(crate) states: BTreeMap<RiskScope, TradingState>,
@@ -234,6 +236,7 @@ impl Model {
             orders: vec![],
             bookings: vec![credit(1), credit(2)],
             executions: vec![],
+            corrections: BTreeMap::new(),
             marks: BTreeMap::new(),
             limits: BTreeMap::new(),
             states: BTreeMap::new(),

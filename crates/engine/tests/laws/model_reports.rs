@@ -28,11 +28,11 @@ impl Model {
             ReportKind::Replaced { order, terms, .. } => self.replace(*order, *terms),
             ReportKind::CancelRejected { order, .. } => self.answer(*order, ModelRequest::without_cancel),
             ReportKind::ReplaceRejected { order, .. } => self.answer(*order, ModelRequest::without_replace),
-            ReportKind::Busted { order, exec_id, .. } => self.bust(adapter, *order, exec_id),
-            ReportKind::Corrected { exec_id, by } => {
-                self.bust(adapter, by.order, exec_id);
-                self.fill(adapter, by);
+            ReportKind::Busted { order, exec_id, .. } => {
+                let exec_id = self.newest(*order, exec_id, None);
+                self.bust(adapter, *order, &exec_id);
             }
+            ReportKind::Corrected { exec_id, by } => self.correct(adapter, exec_id, by),
             // What lists show is compared in stories of its own.
             ReportKind::TakenBack { .. } => {}
             // Doubt changes no status.
@@ -158,6 +158,28 @@ impl Model {
             price: fill.price.0,
             is_undone: false,
         });
+    }
+
+    fn correct(&mut self, adapter: usize, exec_id: &str, by: &VenueFill) {
+        let exec_id = self.newest(by.order, exec_id, Some(&by.exec_id));
+        self.bust(adapter, by.order, &exec_id);
+        self.fill(adapter, by);
+        let by_itself = |id: &str| (by.order, id.to_owned());
+        if self.place_of(by.order).is_some() && !self.corrections.contains_key(&by_itself(&by.exec_id)) {
+            self.corrections.insert(by_itself(&exec_id), by.exec_id.to_string());
+        }
+    }
+
+    /// What counts in place of an execution that was corrected, unless the same is told again.
+    fn newest(&self, order: OrderId, exec_id: &str, by: Option<&str>) -> String {
+        let mut newest = exec_id.to_owned();
+        while let Some(next) = self.corrections.get(&(order, newest.clone())) {
+            if by == Some(next) {
+                return exec_id.to_owned();
+            }
+            newest.clone_from(next);
+        }
+        newest
     }
 
     fn bust(&mut self, adapter: usize, id: OrderId, exec_id: &str) {

@@ -1,5 +1,7 @@
 //! Fills that lists and answers of a venue show as busted or corrected: the reports that said so were lost, or came before.
 
+use domain::command::Command;
+use domain::risk::EngineSettings;
 use expect_test::{Expect, expect};
 
 use crate::world::StoryEngine;
@@ -86,6 +88,57 @@ fn a_bust_in_a_list_takes_its_fill_back_once() {
                 7 SUBMITTED 0 of 100 LimitOrder
         "#]],
     );
+}
+
+const REPORTED: &str = "venue corrects 7 x1 to 30 @ 10.40 x2\nvenue corrects 7 x1 to 20 @ 10.30 x3";
+const LISTED: &str = "venue takes-back 7 x1 for 30 @ 10.40 x2\n\
+                      venue lists-fills from - to 7 fill:7:30@10.40:x2\n\
+                      venue takes-back 7 x1 for 20 @ 10.30 x3\n\
+                      venue lists-fills from 7 to 8 fill:7:20@10.30:x3";
+/// What was reported first is told again.
+const BOTH: &str = "venue corrects 7 x1 to 30 @ 10.40 x2\n\
+                    venue takes-back 7 x1 for 20 @ 10.30 x3\n\
+                    venue takes-back 7 x1 for 30 @ 10.40 x2\n\
+                    venue corrects 7 x1 to 20 @ 10.30 x3";
+
+/// A fill of 40 and these corrections: what is filled then.
+fn filled_after(settings: EngineSettings, begins: &str, corrections: &str) -> String {
+    let mut world = StoryEngine::open();
+    world.command(Command::Configure(settings)).unwrap();
+    world.run("place 7 buy 100 AAPL @ 10.50\nvenue accepts 7");
+    world.run(begins);
+    world.run(corrections);
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+    world.order("7").unwrap().filled.to_string()
+}
+
+/// Whether the fill was reported, or is not told any more because it does not count.
+#[test]
+fn corrections_that_each_name_the_first_execution_correct_one_another() {
+    for corrections in [REPORTED, LISTED, BOTH] {
+        for begins in ["venue fills 7 40 @ 10.50 x1", ""] {
+            let filled = filled_after(EngineSettings::default(), begins, corrections);
+            assert_eq!(filled, "20", "{begins:?}, {corrections}");
+        }
+    }
+}
+
+#[test]
+fn in_journals_of_before_a_second_correction_of_an_execution_is_booked_beside_the_first() {
+    let before = EngineSettings { recovery_rules_2: false, ..EngineSettings::default() };
+    for corrections in [REPORTED, LISTED] {
+        assert_eq!(filled_after(before.clone(), "venue fills 7 40 @ 10.50 x1", corrections), "50");
+    }
+}
+
+/// The bust names the first one, too. A list that takes it back once more says nothing of its correction.
+#[test]
+fn a_bust_of_what_was_corrected_takes_the_correction_back() {
+    let begins = "venue fills 7 40 @ 10.50 x1\nvenue corrects 7 x1 to 30 @ 10.40 x2";
+    for (told, filled) in [("venue takes-back 7 x1", "30"), ("venue busts 7 x1", "0")] {
+        assert_eq!(filled_after(EngineSettings::default(), begins, told), filled, "{told}");
+    }
 }
 
 /// A bust of a fill that was lost too is no alarm, and the fill is not booked when it comes after all.

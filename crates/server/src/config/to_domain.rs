@@ -34,6 +34,7 @@ impl Config {
             alarms_in_doubt: true,
             repeats_expiry: true,
             dates_snapshots: true,
+            recovery_rules_2: true,
             sample_seconds: u32::try_from(self.portfolio_sample_seconds.0).ok().filter(|seconds| *seconds > 0),
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
             reconciliation: ReconciliationSettings {

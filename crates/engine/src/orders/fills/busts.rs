@@ -29,6 +29,8 @@ impl Trading {
         if PlantedBug::ForgetBust.is_planted() {
             return;
         }
+        let newest = self.newest_correction(report.order, adapter, exec_id, None);
+        let exec_id = newest.as_ref().unwrap_or(exec_id);
         if self.is_taken_from_inferred(report, adapter, exec_id, out) {
             return;
         }
@@ -94,8 +96,10 @@ impl Trading {
         if self.orders.executions.get(id).is_none_or(is_part) {
             let (quantity, price, costs) = (Quantity::ZERO, Price::ZERO, Costs::default());
             let (order, charges, ext_order) = (id.order, vec![], None);
+            let (inferred, replaced_by) = (None, None);
+            let busted = true;
             let execution =
-                BookedExecution { order, quantity, price, busted: true, costs, charges, ext_order, inferred: None };
+                BookedExecution { order, quantity, price, busted, costs, charges, ext_order, inferred, replaced_by };
             self.orders.executions.insert(id, execution);
         }
     }
@@ -187,6 +191,8 @@ impl Trading {
         by: &VenueFill,
         out: &mut Outbox,
     ) {
+        let newest = self.newest_correction(report.order, adapter, exec_id, Some(&by.exec_id));
+        let exec_id = newest.as_ref().unwrap_or(exec_id);
         if self.is_taken_from_inferred(report, adapter, exec_id, out) {
             // Were it told once more by itself, it would be booked.
             return self.block_correction(report, adapter, by);
@@ -198,6 +204,48 @@ impl Trading {
         let is_booked = self.apply_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
         if let Some(order) = undone.filter(|_| !is_booked) {
             publish_bust(report, &order, exec_id, out);
+        }
+        self.note_correction(report.order, adapter, exec_id, &by.exec_id);
+    }
+
+    /// A venue may name the first execution in each of its corrections: what is corrected is the one that counts in its place. None where it was
+    /// not corrected before, and where `by` tells the same again or keeps the id.
+    fn newest_correction(
+        &self,
+        order: OrderId,
+        adapter: &AdapterName,
+        exec_id: &Text,
+        by: Option<&Text>,
+    ) -> Option<Text> {
+        let account = self.orders.get(order)?.account;
+        let executions = &self.orders.executions;
+        let next_of = |exec_id: &Text| {
+            let known = executions.get(&ExecutionId::new(adapter, account, order, None, exec_id));
+            known.and_then(|known| known.replaced_by.as_ref())
+        };
+        let mut newest = exec_id;
+        while let Some(next) = next_of(newest) {
+            if by == Some(next) {
+                return None;
+            }
+            newest = next;
+        }
+        (newest != exec_id && by != Some(exec_id)).then(|| newest.clone())
+    }
+
+    fn note_correction(&mut self, order: OrderId, adapter: &AdapterName, exec_id: &Text, by: &Text) {
+        let Some(account) = self.orders.get(order).map(|order| order.account) else { return };
+        if !self.settings.recovery_rules_2 || exec_id == by {
+            return;
+        }
+        let id = |exec_id| ExecutionId::new(adapter, account, order, None, exec_id);
+        let executions = &mut self.orders.executions;
+        // One that was corrected itself counts no more: so no execution ever leads back to itself.
+        if executions.get(&id(by)).is_some_and(|known| known.replaced_by.is_some()) {
+            return;
+        }
+        if let Some(corrected) = executions.get_mut(&id(exec_id)).filter(|known| known.busted) {
+            corrected.replaced_by = Some(by.clone());
         }
     }
 
@@ -218,6 +266,8 @@ impl Trading {
             return out
                 .error("foreign-report", format!("{adapter} corrects a fill of order {} by another's", order.int_id));
         }
+        let newest = by.and_then(|by| self.newest_correction(order.id, adapter, exec_id, Some(&by.exec_id)));
+        let exec_id = newest.as_ref().unwrap_or(exec_id);
         let id = ExecutionId::new(adapter, order.account, order.id, None, exec_id);
         let keeps_id = by.is_some_and(|by| by.exec_id == *exec_id);
         match self.orders.executions.get(&id) {
@@ -238,6 +288,9 @@ impl Trading {
                     self.ask_again(report.moment, order.id);
                 }
             }
+        }
+        if let Some(by) = by {
+            self.note_correction(order.id, adapter, exec_id, &by.exec_id);
         }
     }
 

@@ -105,6 +105,9 @@ pub(crate) struct BookedExecution {
     /// Where the venue did not report it.
     #[n(7)]
     pub(crate) inferred: Option<Inferred>,
+    /// The execution by which it was corrected: a later correction may name this one again.
+    #[n(8)]
+    pub(crate) replaced_by: Option<Text>,
 }
 
 /// Of a booked execution that was inferred, or of one that is part of it: that one counts as busted, since it is not booked by itself.
@@ -345,6 +348,7 @@ mod tests {
             charges: vec![],
             ext_order: ext_order.map(Into::into),
             inferred: None,
+            replaced_by: None,
         }
     }
 

@@ -130,6 +130,7 @@ impl Trading {
             charges: vec![],
             ext_order: id.ext_order.cloned(),
             inferred: Some(Inferred { until: fill.at, left: Quantity::ZERO }),
+            replaced_by: None,
         };
         self.orders.executions.insert(id, part);
         true

@@ -199,6 +199,7 @@ impl Trading {
             charges: effect.charges,
             ext_order: id.ext_order.cloned(),
             inferred: inferred_fills::inferred(fill),
+            replaced_by: None,
         };
         self.orders.executions.insert(id, execution);
         out.publish(Event::Fill(fill.clone()));
