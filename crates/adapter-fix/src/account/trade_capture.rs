@@ -65,7 +65,11 @@ impl FixTranslator {
         let mut captured = Captured::default();
         for id in ours {
             let (by, exec_id) = match (message.text(487), message.text(150)) {
-                (Some("1"), _) | (_, Some("H")) => {
+                // One that is released or reversed (3, 4) could be booked twice, or not taken back.
+                (Some(code), _) if !matches!(code, "0" | "1" | "2" | "5") => {
+                    return Err(format!("TradeReportTransType (487) is '{}', which is not known", code.escape_debug()));
+                }
+                (Some("1" | "5"), _) | (_, Some("H")) => {
                     (None, self.taken_back_id(message).or_else(|| self.captured_exec_id(message)))
                 }
                 (Some("2"), _) | (_, Some("G")) => {

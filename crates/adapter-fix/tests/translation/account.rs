@@ -106,6 +106,31 @@ fn what_an_answer_takes_back_again_is_none_of_its_executions() {
     assert_eq!(answer.collect::<Vec<_>>(), [expected], "{}", story.told);
 }
 
+/// A trade that is backed out of is busted.
+#[test]
+fn a_trade_that_is_backed_out_of_is_taken_back() {
+    let mut story = asked("rialto");
+    story.venue(&execution("E1", 40, "N"));
+    story.venue(&execution("E2", 40, "Y").replace("150=F", "150=F|487=5|572=E1"));
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|40=2|44=10.5|59=1|14=0|151=100");
+    let expected =
+        "    1 takes back E1 at 2026-11-16T11:00:00Z; 1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC";
+    assert_eq!(story.told.lines().last(), Some(expected), "{}", story.told);
+}
+
+/// One that is released or reversed (3, 4), or a code that is not of the standard, is no new trade: the answer is not used.
+#[test]
+fn an_execution_of_another_kind_spoils_its_answer() {
+    for code in ["3", "4", "9"] {
+        let mut story = asked("rialto");
+        story.venue(&execution("E1", 40, "N"));
+        story.venue(&execution("E2", 30, "Y").replace("150=F", &format!("150=F|487={code}")));
+        story.venue(STATUS);
+        let alarm = "    ALARM order 1: the venue has filled 70, but only 40 were reported";
+        assert_eq!(story.told.lines().last(), Some(alarm), "{code}: {}", story.told);
+    }
+}
+
 #[test]
 fn of_two_corrections_under_one_id_the_newest_counts() {
     let mut story = asked("rialto");
