@@ -6,12 +6,16 @@ use std::borrow::Cow;
 use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
+use fix::tag::Tag;
 
 use crate::account::open_captures::OpenCaptures;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming, OrderQuery};
 use crate::execution::{ExecutionFields, contradiction, decimal, liquidity, misc_fees, terms_of};
 use crate::order_chains::{OrderChain, OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
+
+/// ExecID (17).
+const EXEC_ID: Tag = 17;
 
 /// What a message means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +181,7 @@ impl FixTranslator {
             }
             ExecKind::Replaced => self.on_replaced(message, id, fields),
             ExecKind::Restated => self.on_restated(message, order, fields),
-            ExecKind::Bust => self.on_bust(order, fields),
+            ExecKind::Bust => self.on_bust(message, order, fields),
             ExecKind::Correct => self.on_correction(message, order, fields),
         }
     }
@@ -379,8 +383,13 @@ impl FixTranslator {
         report(ReportKind::Replaced { order, terms, ext_id: fields.order_id.map(Text::from) })
     }
 
-    fn on_bust(&mut self, order: OrderId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
-        let Some(exec_id) = self.referred_fill(order, fields, Quantity::ZERO) else {
+    fn on_bust(
+        &mut self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        let Some(exec_id) = self.referred_fill(message, order, fields, Quantity::ZERO) else {
             return unclear(
                 Some(order),
                 "an execution is busted, and which of the reported ones is not certain".to_owned(),
@@ -399,7 +408,7 @@ impl FixTranslator {
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
         let by = self.fill(message, order, fields);
-        let referred = by.as_ref().and_then(|by| self.referred_fill(order, fields, by.quantity));
+        let referred = by.as_ref().and_then(|by| self.referred_fill(message, order, fields, by.quantity));
         let (Some(exec_id), Some(by)) = (referred, by) else {
             return unclear(
                 Some(order),
@@ -416,11 +425,17 @@ impl FixTranslator {
     }
 
     /// ExecRefID (19) as it was reported, where it is now worth `by`. Unique ids need no memory. Where ids repeat, the quantity that
-    /// CumQty (14) lost tells which one is meant.
-    fn referred_fill(&self, order: OrderId, fields: &ExecutionFields<'_>, by: Quantity) -> Option<Text> {
-        let exec_id = fields.exec_ref_id?;
+    /// CumQty (14) lost tells which one is meant. It refers to an ExecID (17), so where another field names executions it names none.
+    fn referred_fill(
+        &self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+        by: Quantity,
+    ) -> Option<Text> {
+        let exec_id = fields.exec_ref_id.filter(|_| self.dialect.executions.exec_id_tag == EXEC_ID)?;
         if self.dialect.executions.exec_ids == ExecIdRule::Unique {
-            return Some(exec_id.into());
+            return Some(self.scoped(message, exec_id)?.as_ref().into());
         }
         let chain = self.chains.get(order)?;
         let quantity = match (chain.cum_qty, fields.condition.cum_qty) {
@@ -452,7 +467,7 @@ pub(crate) fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMean
 }
 
 /// The venue's text, else its code.
-pub(crate) fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Text {
+pub(crate) fn reject_reason(message: &FixMessage<'_>, name: &str, tag: Tag) -> Text {
     match (message.text(58), message.text(tag)) {
         (Some(text), _) if !text.is_empty() => text.into(),
         (_, Some(code)) => format!("{name} ({tag}) {code}").into(),

@@ -1,6 +1,6 @@
 //! What the venue reports, from the first acceptance to a bust, by the rules of FIX 4.4 and of FIX 4.2.
 
-use adapter_fix::RequestKind;
+use adapter_fix::{Dialect, RequestKind, shipped_dialect};
 use domain::order::OrderTerms;
 use domain::{Order, TimeInForce};
 use expect_test::expect;
@@ -204,6 +204,36 @@ fn busts_corrections_and_restatements() {
             1 expired Some("end of day")
     "#]]
     .assert_eq(&story.told);
+}
+
+/// A bust names it as it is in that symbol, so it is booked under the id with the symbol.
+#[test]
+fn a_bust_or_a_correction_names_an_exec_id_of_its_symbol() {
+    let generic = shipped_dialect("generic-44").unwrap();
+    let of_symbol = generic.replace("execIds = \"unique\"", "execIds = \"unique\"\nexecIdsOfSymbol = true");
+    let mut story = Story::of(Dialect::parse(&of_symbol).unwrap());
+    story.venue("8 11=R7-1-0|37=V1|17=1|55=MSFT|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+    story.venue("8 11=R7-1-0|37=V1|17=2|19=1|55=MSFT|150=G|39=1|38=100|14=30|151=70|32=30|31=10.4");
+    story.venue("8 11=R7-1-0|37=V1|17=3|19=2|55=MSFT|150=H|39=0|38=100|14=0|151=100");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=1|55=MSFT|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5
+            1 filled 40 @ 10.5 (MSFT:1)
+        < 35=8|11=R7-1-0|37=V1|17=2|19=1|55=MSFT|150=G|39=1|38=100|14=30|151=70|32=30|31=10.4
+            1 corrected MSFT:1: 30 @ 10.4 (MSFT:2)
+        < 35=8|11=R7-1-0|37=V1|17=3|19=2|55=MSFT|150=H|39=0|38=100|14=0|151=100
+            1 busted MSFT:2
+    "#]]
+    .assert_eq(&story.told);
+}
+
+/// ExecRefID (19) is an ExecID (17), and these executions are known by another field.
+#[test]
+fn a_bust_at_a_venue_that_names_executions_by_another_field_is_unclear() {
+    let mut story = Story::new("binance-spot");
+    story.venue("8 11=R7-1-0|37=1|17=2|1003=9|55=MSFT|150=F|39=1|38=100|14=40|151=60|32=40|31=10.5");
+    story.venue("8 11=R7-1-0|37=1|17=3|19=2|55=MSFT|150=H|39=0|38=100|14=0|151=100");
+    let alarm = "    ALARM order 1: an execution is busted, and which of the reported ones is not certain";
+    assert_eq!(story.told.lines().last(), Some(alarm), "{}", story.told);
 }
 
 #[test]
