@@ -1,4 +1,4 @@
-//! Throttle of a dialect: so many messages in so many seconds. Cancels keep a tenth for themselves.
+//! Throttle of a dialect: so many messages in so many seconds. Cancels keep a tenth for themselves, and questions leave half of it to orders and cancels.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use domain::Timestamp;
 use crate::dialect::Throttle;
 use crate::requests::{RequestKind, RequestRefusal};
 
-/// Requests other than cancels may use so many tenths.
+/// Orders and replaces may use so many tenths.
 const SHARE_TENTHS: usize = 9;
-/// Requests for prices leave room for orders.
-const PRICES_SHARE_TENTHS: usize = 5;
+/// Questions and requests for prices leave room for orders.
+const QUESTIONS_SHARE_TENTHS: usize = 5;
 
 pub(crate) struct RequestRate {
     throttle: Option<Throttle>,
@@ -32,8 +32,12 @@ impl RequestRate {
         let whole = usize::try_from(messages).unwrap_or(usize::MAX);
         let limit = match kind {
             RequestKind::Cancel => whole,
-            RequestKind::MarketData => (whole * PRICES_SHARE_TENTHS / 10).max(1),
-            _ => (whole * SHARE_TENTHS / 10).max(1),
+            RequestKind::New | RequestKind::Replace => (whole * SHARE_TENTHS / 10).max(1),
+            RequestKind::Status
+            | RequestKind::MassStatus
+            | RequestKind::TradeCapture
+            | RequestKind::Positions
+            | RequestKind::MarketData => (whole * QUESTIONS_SHARE_TENTHS / 10).max(1),
         };
         if self.sent.len() >= limit {
             let reason = format!("the venue takes {messages} messages in {seconds} s");
@@ -47,6 +51,18 @@ impl RequestRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// After a log-on every open order may be asked about at once.
+    #[test]
+    fn questions_leave_half_of_the_throttle_to_orders_and_cancels() {
+        for question in [RequestKind::Status, RequestKind::MassStatus, RequestKind::TradeCapture] {
+            let mut rate = RequestRate::new(Some(Throttle { messages: 10, seconds: 2 }));
+            let taken = |rate: &mut RequestRate, kind| rate.take(Timestamp(0), kind).is_ok();
+            let asked = (0..10).filter(|_| taken(&mut rate, question)).count();
+            let sent = (0..10).filter(|_| taken(&mut rate, RequestKind::New)).count();
+            assert_eq!((asked, sent), (5, 4));
+        }
+    }
 
     #[test]
     fn cancels_keep_a_tenth_and_the_span_slides() {

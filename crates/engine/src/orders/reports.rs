@@ -220,8 +220,7 @@ impl Trading {
     pub(crate) fn on_in_doubt(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
         self.mark_in_doubt(report, reason, out);
         if self.orders.get(report.order).is_some_and(|order| order.in_doubt) {
-            let ask_at = report.moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
-            self.start_inquiry(report.order, ask_at, |_| {});
+            self.start_inquiry(report.order, self.first_inquiry(report.moment), |_| {});
         }
     }
 

@@ -1,5 +1,7 @@
 //! Orders that their venue is asked about after a gap of its reports or a log-on, and answers that settle nothing.
 
+use domain::command::Command;
+use domain::risk::EngineSettings;
 use expect_test::{Expect, expect};
 
 use crate::world::StoryEngine;
@@ -58,6 +60,36 @@ fn after_a_gap_every_open_order_is_asked_about_even_if_it_ends_meanwhile() {
                 position 1 of 40 cost 400 realised 0
         "#]],
     );
+}
+
+/// 250 open orders at a log-on, and how many questions each of the next seconds has.
+fn questions_after_a_log_on(settings: EngineSettings) -> Vec<usize> {
+    let mut world = StoryEngine::open();
+    world.command(Command::Configure(settings)).unwrap();
+    for order in 1..=250 {
+        world.run(&format!("place {order} buy 1 AAPL @ 10\nvenue accepts {order}"));
+    }
+    world.run("venue disconnects\nwait 60\nvenue connects\nvenue shows partly\nvenue logs-on");
+    (0..5)
+        .map(|_| {
+            let told = world.run("wait 1\nclock");
+            for order in told.lines().filter_map(|line| line.trim().strip_prefix("to SIM-A: ask about ")) {
+                world.run(&format!("venue finds {order}:live"));
+            }
+            told.matches("ask about").count()
+        })
+        .collect()
+}
+
+#[test]
+fn after_a_log_on_so_many_open_orders_are_asked_about_in_a_second_and_no_more() {
+    assert_eq!(questions_after_a_log_on(EngineSettings::default()), [100, 100, 50, 0, 0]);
+}
+
+#[test]
+fn in_journals_of_before_all_open_orders_are_asked_about_at_once() {
+    let before = EngineSettings { recovery_rules_2: false, ..EngineSettings::default() };
+    assert_eq!(questions_after_a_log_on(before), [250, 0, 0, 0, 0]);
 }
 
 #[test]

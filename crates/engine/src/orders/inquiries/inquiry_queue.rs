@@ -1,7 +1,7 @@
 //! Orders that their venue is to be asked about, by the instant at which that is due; and requests that the venue has not
 //! answered, with their deadlines.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use domain::{OrderId, PlantedBug, Quantity, Text, Timestamp};
@@ -13,14 +13,17 @@ use crate::shared::shared_map::SharedMap;
 pub(crate) const INQUIRY_FIRST_SECONDS: u32 = 1;
 /// No pause between two questions is longer.
 pub(crate) const INQUIRY_PAUSE_MAX_SECONDS: u32 = 60;
-/// Questions of one second after a gap: more would keep orders from leaving.
+/// Questions of one second after a gap or a log-on: more would keep orders from leaving.
 pub(crate) const INQUIRIES_AFTER_GAP_PER_SECOND: usize = 100;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InquiryQueue {
     inquiries: SharedMap<OrderId, Inquiry>,
     /// Derived from the inquiries.
     due: BTreeSet<(Timestamp, OrderId)>,
+    /// How many questions each second has, counted from 1970; derived too.
+    per_second: BTreeMap<i64, usize>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
@@ -78,10 +81,14 @@ impl Inquiry {
     }
 }
 
+fn second_of(at: Timestamp) -> i64 {
+    at.0.div_euclid(NANOS_PER_SECOND)
+}
+
 impl InquiryQueue {
     /// What is written to disk: what is due is made from it.
     pub(crate) fn copy_for_disk(&self) -> Self {
-        Self { inquiries: self.inquiries.clone(), due: BTreeSet::new() }
+        Self { inquiries: self.inquiries.clone(), ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -99,13 +106,39 @@ impl InquiryQueue {
     /// Changes an inquiry, or a new one.
     pub(crate) fn change(&mut self, order: OrderId, edit: impl FnOnce(&mut Inquiry)) {
         let inquiry = self.inquiries.or_default(order);
-        let before = inquiry.due();
+        let (before, asked_before) = (inquiry.due(), inquiry.ask_at);
         edit(inquiry);
-        let after = inquiry.due();
+        let (after, asked) = (inquiry.due(), inquiry.ask_at);
         if before != after {
             before.map(|due| self.due.remove(&(due, order)));
             self.due.extend(after.map(|due| (due, order)));
         }
+        if asked_before != asked {
+            self.uncount(asked_before);
+            self.count(asked);
+        }
+    }
+
+    fn count(&mut self, ask_at: Option<Timestamp>) {
+        ask_at.iter().for_each(|at| *self.per_second.entry(second_of(*at)).or_default() += 1);
+    }
+
+    fn uncount(&mut self, ask_at: Option<Timestamp>) {
+        let Some(second) = ask_at.map(second_of) else { return };
+        if let Some(questions) = self.per_second.get_mut(&second) {
+            *questions -= 1;
+            if *questions == 0 {
+                self.per_second.remove(&second);
+            }
+        }
+    }
+
+    /// The first instant, a whole number of seconds from this one on, in whose second another question has room.
+    pub(crate) fn free_second(&self, from: Timestamp) -> Timestamp {
+        let taken = self.per_second.range(second_of(from)..).zip(second_of(from)..);
+        let full = taken
+            .take_while(|((second, questions), next)| *second == next && **questions >= INQUIRIES_AFTER_GAP_PER_SECOND);
+        from.plus_seconds(i64::try_from(full.count()).unwrap_or(i64::MAX))
     }
 
     /// Changes an inquiry, where there is one.
@@ -116,7 +149,9 @@ impl InquiryQueue {
     }
 
     pub(crate) fn remove(&mut self, order: OrderId) {
-        if let Some(due) = self.inquiries.remove(&order).and_then(|inquiry| inquiry.due()) {
+        let Some(inquiry) = self.inquiries.remove(&order) else { return };
+        self.uncount(inquiry.ask_at);
+        if let Some(due) = inquiry.due() {
             self.due.remove(&(due, order));
         }
     }
@@ -149,7 +184,10 @@ impl<'b, C> Decode<'b, C> for InquiryQueue {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         let inquiries: SharedMap<OrderId, Inquiry> = SharedMap::decode(d, ctx)?;
         let due = inquiries.iter().filter_map(|(order, inquiry)| Some((inquiry.due()?, *order))).collect();
-        Ok(Self { inquiries, due })
+        let asked: Vec<_> = inquiries.iter().map(|(_, inquiry)| inquiry.ask_at).collect();
+        let mut queue = Self { inquiries, due, per_second: BTreeMap::new() };
+        asked.into_iter().for_each(|ask_at| queue.count(ask_at));
+        Ok(queue)
     }
 }
 
@@ -226,6 +264,26 @@ mod tests {
         assert_eq!(asked, [1, 2, 4, 8, 16, 32, 64, 124, 184]);
     }
 
+    #[test]
+    fn a_second_has_room_for_so_many_questions_and_is_free_again_when_they_are_over() {
+        let (mut queue, from) = (InquiryQueue::default(), Timestamp(0).plus_seconds(1).plus_millis(500));
+        let orders = 2 * INQUIRIES_AFTER_GAP_PER_SECOND as u64 + 1;
+        let mut asked = BTreeMap::new();
+        for order in 0..orders {
+            let at = queue.free_second(from);
+            queue.change(OrderId(order), |inquiry| inquiry.restart(at));
+            *asked.entry(at.nanos_since(from) / NANOS_PER_SECOND).or_insert(0) += 1;
+        }
+        assert_eq!(
+            asked,
+            BTreeMap::from([(0, INQUIRIES_AFTER_GAP_PER_SECOND), (1, INQUIRIES_AFTER_GAP_PER_SECOND), (2, 1)])
+        );
+        queue.remove(OrderId(0));
+        assert_eq!(queue.free_second(from), from);
+        (0..orders).for_each(|order| queue.remove(OrderId(order)));
+        assert!(queue.per_second.is_empty());
+    }
+
     /// Against a plain queue, with a copy at every step.
     #[test]
     fn timeouts_are_a_queue_that_is_encoded_as_a_list_and_a_copy_never_changes() {
@@ -264,6 +322,7 @@ mod tests {
         );
         let read: InquiryQueue = minicbor::decode(&minicbor::to_vec(&queue).unwrap()).unwrap();
         assert_eq!((&read.inquiries, &read.due), (&queue.inquiries, &queue.due));
+        assert_eq!(read.per_second, queue.per_second);
         queue.remove(OrderId(1));
         queue.change(OrderId(2), |inquiry| inquiry.ask_at = None);
         assert_eq!((queue.next_due(), queue.orders()), (None, vec![OrderId(2), OrderId(3)]));

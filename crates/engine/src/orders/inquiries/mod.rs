@@ -74,9 +74,14 @@ impl Trading {
     /// What is booked of an open order was changed by an answer about it, so the rest of that answer is from before the change.
     pub(crate) fn ask_again(&mut self, moment: Moment, order: OrderId) {
         if self.orders.get(order).is_some_and(|order| order.is_open()) {
-            let ask_at = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
-            self.start_inquiry(order, ask_at, |inquiry| inquiry.gap_at = Some(moment.at));
+            self.start_inquiry(order, self.first_inquiry(moment), |inquiry| inquiry.gap_at = Some(moment.at));
         }
+    }
+
+    /// When an order is first asked about of which many may be: a log-on may begin with all that are open.
+    pub(crate) fn first_inquiry(&self, moment: Moment) -> Timestamp {
+        let first = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+        if self.settings.recovery_rules_2 { self.inquiries.free_second(first) } else { first }
     }
 
     /// Open orders that the venue may have.
@@ -151,7 +156,6 @@ impl Trading {
 
     /// After a log-on the venue has shown what it knows; what is still open is asked about.
     pub(super) fn resume_inquiries(&mut self, moment: Moment, adapter: &AdapterName) {
-        let ask_at = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
         for order in self.inquiries.orders() {
             if self.orders.get(order).is_some_and(|held| held.adapter != *adapter) {
                 continue;
@@ -162,7 +166,7 @@ impl Trading {
                 inquiry.ask_at = None;
             });
             match self.needs_inquiry(order) {
-                true => self.start_inquiry(order, ask_at, |_| {}),
+                true => self.start_inquiry(order, self.first_inquiry(moment), |_| {}),
                 false => self.inquiries.remove(order),
             }
         }
