@@ -85,7 +85,7 @@ impl Trading {
         let day_start = self.day_start(moment.at);
         // Decision 0007: a venue may still report on orders that ended yesterday.
         let kept_since = day_start.plus_seconds(-ORDER_RETENTION_SECONDS);
-        self.orders.retire(moment.sequence, kept_since);
+        self.orders.retire(moment.sequence, kept_since, self.settings.recovery_rules_2);
         self.retire_mass_cancels(kept_since);
         self.breaks.retire(kept_since);
         if let Some(end) = self.day_ends {

@@ -213,6 +213,37 @@ fn what_is_taken_back_of_a_forgotten_order_is_an_alarm_once() {
     indexed.check_replay();
 }
 
+/// Lists of a venue reach days back.
+#[test]
+fn what_was_taken_back_before_its_order_was_forgotten_is_no_news() {
+    let mut indexed = Indexed::open();
+    indexed.place("mine").unwrap();
+    let number = indexed.world.order("mine").unwrap().id;
+    indexed.world.run("venue accepts mine\nvenue fills mine 1 @ 10 e1\nvenue busts mine e1");
+    indexed.world.run("venue fills mine 1 @ 10 e2\nvenue takes-back mine e2 for 1 @ 11 e2\nvenue cancels mine");
+    indexed.forget();
+    for took_back in ["e1", "e1 for 1 @ 12 e3", "e2 for 1 @ 11 e2"] {
+        assert_eq!(indexed.report(&format!("takes-back #{number} {took_back}")), Vec::<String>::new(), "{took_back}");
+    }
+    let told = indexed.report(&format!("takes-back #{number} e2"));
+    assert!(told[0].contains("bust-not-booked"), "{told:?}");
+    indexed.check_replay();
+}
+
+#[test]
+fn in_journals_of_before_what_was_taken_back_is_told_once_more_days_later() {
+    let mut indexed = Indexed::open();
+    let before = domain::risk::EngineSettings { recovery_rules_2: false, ..Default::default() };
+    indexed.world.command(Command::Configure(before)).unwrap();
+    indexed.place("mine").unwrap();
+    let number = indexed.world.order("mine").unwrap().id;
+    indexed.world.run("venue accepts mine\nvenue fills mine 1 @ 10 e1\nvenue busts mine e1\nvenue cancels mine");
+    indexed.forget();
+    let told = indexed.report(&format!("takes-back #{number} e1"));
+    assert!(told[0].contains("bust-not-booked"), "{told:?}");
+    indexed.check_replay();
+}
+
 impl Indexed {
     /// Everything recalled is forgotten again, and the index is lost.
     fn forget_index(&mut self) {

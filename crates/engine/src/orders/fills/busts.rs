@@ -294,7 +294,7 @@ impl Trading {
         }
     }
 
-    /// Of an order of past days nothing can be reversed: a person does it, and is told once.
+    /// Of an order of past days nothing can be reversed: a person does it, and is told once. What was taken back here before is no news.
     fn on_late_taken_back(
         &mut self,
         adapter: &AdapterName,
@@ -305,7 +305,10 @@ impl Trading {
     ) {
         // One with an id of its own is told by itself, as an execution that is not booked.
         let by = by.filter(|by| by.exec_id == *exec_id);
-        if !self.orders.is_retired(order) || !self.note_taken_back(adapter, (order, exec_id), by) {
+        if !self.orders.is_retired(order) || self.was_taken_back(adapter, (order, exec_id), by) {
+            return;
+        }
+        if !self.note_taken_back(adapter, (order, exec_id), by) {
             return;
         }
         let instead = by.map(|by| format!(" and counts {} @ {} instead", by.quantity, by.price)).unwrap_or_default();
@@ -314,6 +317,25 @@ impl Trading {
              it by hand where it was not taken back here before"
         );
         out.error("bust-not-booked", text);
+    }
+
+    /// Of an order of past days, while it was kept.
+    fn was_taken_back(
+        &self,
+        adapter: &AdapterName,
+        (order, exec_id): (OrderId, &Text),
+        by: Option<&VenueFill>,
+    ) -> bool {
+        let Some(account) = self.orders.retired_account(order).filter(|_| self.settings.recovery_rules_2) else {
+            return false;
+        };
+        match by {
+            Some(by) => self.orders.executions.is_retired(&execution_id(adapter, account, by), by),
+            None => {
+                let id = ExecutionId::new(adapter, account, order, None, exec_id);
+                self.orders.executions.was_taken_back(&id)
+            }
+        }
     }
 
     fn is_known(&self, adapter: &AdapterName, order: &Order, fill: &VenueFill) -> bool {

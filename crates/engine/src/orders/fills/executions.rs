@@ -127,6 +127,11 @@ impl BookedExecution {
         !self.busted || (self.inferred.is_none() && !self.quantity.is_zero())
     }
 
+    /// Busted, corrected, or taken back before it was booked.
+    fn is_taken_back(&self) -> bool {
+        self.busted && self.inferred.is_none()
+    }
+
     /// Whether a fill of this venue order can be the same execution.
     fn is_of_leg(&self, leg: Option<&Text>) -> bool {
         self.ext_order.is_none() || leg.is_none() || self.ext_order.as_ref() == leg
@@ -170,6 +175,11 @@ impl Costs {
 fn content_key(key: u128, quantity: Quantity, price: Price) -> u128 {
     let bytes = |number: Decimal| number.normalize().serialize();
     fingerprint(&[&key.to_le_bytes(), &bytes(quantity.0), &bytes(price.0)])
+}
+
+/// Under which it is known that an execution was taken back, when its order is no longer kept. `key` is that of the execution.
+pub(crate) fn taken_back_key(key: u128) -> u128 {
+    fingerprint(&[b"taken back", &key.to_le_bytes()])
 }
 
 /// The keys under which a fill is known when its order is no longer kept; the last one is of earlier builds.
@@ -268,6 +278,11 @@ impl ExecutionStore {
         [whole, leg].iter().any(|key| self.retired.contains(key)) || self.earlier.retired.contains(&earlier)
     }
 
+    /// Whether an execution of an order that is no longer kept was taken back.
+    pub(crate) fn was_taken_back(&self, id: &ExecutionId<'_>) -> bool {
+        self.retired.contains(&taken_back_key(id.key()))
+    }
+
     /// Keys of executions of orders that are no longer kept.
     pub(crate) fn retired_keys(&self) -> impl Iterator<Item = u128> {
         self.retired.iter().chain(self.earlier.retired.iter()).copied()
@@ -285,16 +300,18 @@ impl ExecutionStore {
         self.earlier.retired.extend(keys.iter().copied());
     }
 
-    /// Drops the executions of these orders and keeps only their keys.
-    pub(crate) fn retire(&mut self, orders: &BTreeSet<OrderId>) {
+    /// Drops the executions of these orders and keeps only their keys, and of those that were taken back that they were.
+    pub(crate) fn retire(&mut self, orders: &BTreeSet<OrderId>, notes_taken_back: bool) {
         let Self { mut booked, mut retired, mut earlier, .. } = std::mem::take(self);
         let mut booked: Vec<_> = booked.take().collect();
         let is_old = |(_, execution): &mut (u128, BookedExecution)| orders.contains(&execution.order);
         let of_earlier: Vec<_> = booked.extract_if(..earlier.booked, is_old).collect();
         earlier.booked -= of_earlier.len();
         earlier.retired.extend(of_earlier.into_iter().map(|(key, _)| key));
-        let old = booked.extract_if(earlier.booked.., is_old);
-        retired.extend(old.map(|(key, execution)| execution.retired_key(key)));
+        let old: Vec<_> = booked.extract_if(earlier.booked.., is_old).collect();
+        let taken_back = old.iter().filter(|(_, execution)| notes_taken_back && execution.is_taken_back());
+        retired.extend(taken_back.map(|(key, _)| taken_back_key(*key)));
+        retired.extend(old.iter().map(|(key, execution)| execution.retired_key(*key)));
         *self = Self::from_booked(booked.into_iter().collect(), retired, earlier);
     }
 }
@@ -389,7 +406,7 @@ mod tests {
     fn of_an_order_that_is_no_longer_kept_only_the_very_same_fill_is_known() {
         let mut store = ExecutionStore::default();
         check(1, Some("V1"), |id| store.insert(id, execution(1, Some("V1"))));
-        store.retire(&BTreeSet::from([OrderId(1)]));
+        store.retire(&BTreeSet::from([OrderId(1)]), true);
         let store: ExecutionStore = minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap();
         let known = |order, quantity| {
             let mut is_known = false;
@@ -416,7 +433,7 @@ mod tests {
             assert_eq!(store.of_order(OrderId(9_999)).size_hint().1, Some(0));
         };
         check_found(&store);
-        store.retire(&(2..500).map(OrderId).collect());
+        store.retire(&(2..500).map(OrderId).collect(), true);
         check_found(&store);
         check_found(&minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap());
     }
@@ -435,7 +452,7 @@ mod tests {
             check(2, leg, |id| assert_eq!(store.get(id), None));
         }
         check(2, None, |id| store.insert(id, execution(2, None)));
-        store.retire(&BTreeSet::from([OrderId(1)]));
+        store.retire(&BTreeSet::from([OrderId(1)]), true);
         let store: ExecutionStore = minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap();
         check(1, None, |id| assert!(store.is_retired(id, &fill(1, 5))));
         check(2, None, |id| assert_eq!(store.get(id), Some(&execution(2, None))));

@@ -11,6 +11,7 @@ use domain::{
 use super::retired_keys::{RetiredKeyLookup, account_key};
 use crate::orders::external::external_key;
 use crate::orders::fills::execution_id;
+use crate::orders::fills::executions::{ExecutionId, retired_keys, taken_back_key};
 use crate::trading::Trading;
 
 impl Trading {
@@ -93,7 +94,9 @@ impl Trading {
                 snapshot.external.iter().for_each(|seen| self.recall_external(adapter, seen, index, found));
             }
             ReportKind::External(seen) => self.recall_external(adapter, seen, index, found),
-            ReportKind::TakenBack { order, .. } => drop(self.recall_account(*order, index, found)),
+            ReportKind::TakenBack { order, exec_id, by, .. } => {
+                self.recall_taken_back(adapter, (*order, exec_id), by.as_deref(), index, found);
+            }
             _ => {}
         }
     }
@@ -129,8 +132,24 @@ impl Trading {
         found: &mut RecalledKeys,
     ) {
         let Some(account) = self.recall_account(fill.order, index, found) else { return };
-        let keys = crate::orders::fills::executions::retired_keys(&execution_id(adapter, account, fill), fill);
+        let keys = retired_keys(&execution_id(adapter, account, fill), fill);
         found.executions.0.extend(keys.into_iter().filter(|key| index.has_fill(*key)));
+    }
+
+    /// Whether it was taken back, or is booked as it counts now.
+    fn recall_taken_back(
+        &self,
+        adapter: &AdapterName,
+        (order, exec_id): (OrderId, &Text),
+        by: Option<&VenueFill>,
+        index: &dyn RetiredKeyLookup,
+        found: &mut RecalledKeys,
+    ) {
+        let Some(account) = self.recall_account(order, index, found) else { return };
+        let taken_back = taken_back_key(ExecutionId::new(adapter, account, order, None, exec_id).key());
+        let counts = by.into_iter().flat_map(|by| retired_keys(&execution_id(adapter, account, by), by));
+        let keys = counts.chain([taken_back]);
+        found.executions.0.extend(keys.filter(|key| index.has_fill(*key)));
     }
 
     /// That of an order that is forgotten.

@@ -285,7 +285,7 @@ impl OrderRegistry {
     }
 
     /// Drops orders that ended before `kept_since` and keeps only the fact that their ids are used.
-    pub(crate) fn retire(&mut self, sequence: u64, kept_since: Timestamp) {
+    pub(crate) fn retire(&mut self, sequence: u64, kept_since: Timestamp, notes_taken_back: bool) {
         self.retired.mark_added(sequence);
         let retired = self.orders.remove_where(|order| !order.is_open() && order.changed_at < kept_since);
         for order in &retired {
@@ -299,7 +299,7 @@ impl OrderRegistry {
         for (name, order) in self.cl_ord_ids.retire(&ids) {
             sessions.get(&order).iter().for_each(|session| self.retire_name(session, &name));
         }
-        self.executions.retire(&ids);
+        self.executions.retire(&ids, notes_taken_back);
     }
 
     /// From here on an index takes the keys of retired orders.
