@@ -323,6 +323,7 @@ impl OrderSession for FixAdapter {
             lines: self.lines(),
             lists: self.lists(),
             pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
+            order_types: Some(dialect.orders.offered_types()),
         }
     }
 

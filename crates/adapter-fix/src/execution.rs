@@ -216,14 +216,14 @@ pub(crate) fn terms_of(dialect: &Dialect, message: &FixMessage<'_>, base: Option
 fn tif_of(dialect: &Dialect, message: &FixMessage<'_>, base: Option<OrderTerms>) -> Option<TimeInForce> {
     let codes = &dialect.orders.times_in_force;
     let Some(code) = message.text(59) else { return Some(base.map_or(TimeInForce::Day, |terms| terms.tif)) };
-    if let Some(terms) = base.filter(|terms| codes.code(terms.tif) == Some(code)) {
+    if let Some(terms) = base.filter(|terms| codes.code(terms.tif.kind()) == Some(code)) {
         return Some(terms.tif);
     }
     let until = message.time(126).map(|time| Timestamp(time.nanos()));
     let simple =
         [TimeInForce::Day, TimeInForce::Gtc, TimeInForce::Ato, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Atc];
     let dated = until.map(|until| TimeInForce::Gtd { until });
-    simple.into_iter().chain(dated).find(|tif| codes.code(*tif) == Some(code))
+    simple.into_iter().chain(dated).find(|tif| codes.code(tif.kind()) == Some(code))
 }
 
 /// MiscFeeAmt (137) and MiscFeeCurr (138) of each entry. A fee of nothing is one too: without any, the reference data's would be booked.

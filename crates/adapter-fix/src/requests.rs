@@ -4,7 +4,7 @@
 use std::fmt;
 
 use domain::order::OrderTerms;
-use domain::{Decimal, Order, OrderKind, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
+use domain::{Decimal, Order, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
@@ -219,8 +219,8 @@ fn write_terms(dialect: &Dialect, terms: OrderTerms, message: &mut OutgoingMessa
         RequestRefusal::new("venue-order-type", format!("the venue has no orders of type {}", terms.kind.name()))
     })?;
     message.field(38, digits(terms.quantity.0)).field(40, kind);
-    if orders.market_tif || terms.kind != OrderKind::Market {
-        let tif = orders.times_in_force.code(terms.tif).ok_or_else(|| {
+    if orders.has_tif(terms.kind.order_type()) {
+        let tif = orders.times_in_force.code(terms.tif.kind()).ok_or_else(|| {
             RequestRefusal::new("venue-tif", format!("the venue has no orders with {}", terms.tif.name()))
         })?;
         message.field(59, tif);

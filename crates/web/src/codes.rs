@@ -122,6 +122,8 @@ const ROWS: &[Code] = &[
     row(422, "property-not-allowed", "a property such as `postOnly` does not go with this type or time in force"),
     row(422, "field-not-passed", "the venue does not take a FIX field that was to go on to it"),
     row(422, "property-not-offered", "the venue does not offer a property such as `postOnly`"),
+    row(422, "venue-order-type", "the venue has no orders of the type"),
+    row(422, "venue-tif", "the venue has no such orders with the time in force"),
     row(422, "venue-replace", "the venue cannot give the order these terms"),
     row(422, "venue-halted", "the venue takes no orders for the security at present"),
     row(422, "venue-cancel-only", "the venue only cancels orders of the security at present"),

@@ -122,6 +122,12 @@ const ORDERS = {
     ['taken over from the venue', 'vom Handelsplatz übernommen'],
   ],
   'property-not-offered': [['the venue of {adapter} does not offer {field:f}', 'der Handelsplatz von {adapter} bietet {field} nicht']],
+  'venue-order-type': [
+    ['the venue of {adapter} would refuse it: it has no orders of type {type}', 'der Handelsplatz von {adapter} würde sie ablehnen: er hat keine Orders vom Typ {type}'],
+  ],
+  'venue-tif': [
+    ['the venue of {adapter} would refuse it: it has no such orders with {tif}', 'der Handelsplatz von {adapter} würde sie ablehnen: er hat keine solchen Orders mit {tif}'],
+  ],
   'venue-replace': [
     ['the venue of {adapter} would refuse it: no order can be changed there', 'der Handelsplatz von {adapter} würde sie ablehnen: dort lässt sich keine Order ändern'],
     ['the venue of {adapter} would refuse it: only the quantity of an order can be lowered there', 'der Handelsplatz von {adapter} würde sie ablehnen: dort lässt sich nur die Menge einer Order senken'],
@@ -273,6 +279,8 @@ const GENERAL: Record<string, string> = {
   'field-not-passed': 'der Handelsplatz nimmt ein FIX-Feld nicht an, das an ihn weitergehen sollte',
   'property-not-allowed': 'diese Eigenschaft passt nicht zu Typ oder Gültigkeit',
   'property-not-offered': 'der Handelsplatz bietet diese Eigenschaft nicht',
+  'venue-order-type': 'der Handelsplatz hat keine Orders dieses Typs',
+  'venue-tif': 'der Handelsplatz hat keine solchen Orders mit dieser Gültigkeit',
   'venue-replace': 'so kann der Handelsplatz die Order nicht ändern',
   'venue-halted': 'der Handelsplatz hat das Wertpapier ausgesetzt',
   'venue-cancel-only': 'der Handelsplatz streicht Orders dieses Wertpapiers nur noch',

@@ -32,6 +32,8 @@ impl OrderSession for BinanceAdapter {
             order_properties: ORDER_PROPERTIES.to_vec(),
             replace: ReplaceKind::CancelReplace,
             pass_through: None,
+            // They differ from symbol to symbol.
+            order_types: None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! What a dialect says.
 
-use domain::report::{ListingStatus, RefusesRepeatedIds};
-use domain::{OrderProperty, OrderType, Side, TimeInForce};
+use domain::order::TifKind;
+use domain::report::{ListingStatus, OfferedOrderType, RefusesRepeatedIds};
+use domain::{OrderProperty, OrderType, Side};
 use fix::Schedule;
 use fix::tag::Tag;
 
@@ -159,6 +160,24 @@ pub struct OrderRules {
     pub pass_through: Vec<Tag>,
 }
 
+impl OrderRules {
+    /// What can be sent: a type with its times in force, with any where it is sent without.
+    pub fn offered_types(&self) -> Vec<OfferedOrderType> {
+        let has_type = |order_type: &OrderType| self.types.code(*order_type).is_some();
+        let times_in_force = |order_type: OrderType| {
+            let has_tif = |tif: &TifKind| !self.has_tif(order_type) || self.times_in_force.code(*tif).is_some();
+            TifKind::ALL.into_iter().filter(has_tif).collect()
+        };
+        let offered = OrderType::ALL.into_iter().filter(has_type);
+        offered.map(|order_type| OfferedOrderType { order_type, times_in_force: times_in_force(order_type) }).collect()
+    }
+
+    /// Whether orders of this type have TimeInForce (59).
+    pub fn has_tif(&self, order_type: OrderType) -> bool {
+        self.market_tif || order_type != OrderType::Market
+    }
+}
+
 /// Side (54).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideCodes {
@@ -214,15 +233,15 @@ pub struct TifCodes {
 }
 
 impl TifCodes {
-    pub fn code(&self, tif: TimeInForce) -> Option<&str> {
+    pub fn code(&self, tif: TifKind) -> Option<&str> {
         let code = match tif {
-            TimeInForce::Day => &self.day,
-            TimeInForce::Gtc => &self.gtc,
-            TimeInForce::Ato => &self.ato,
-            TimeInForce::Ioc => &self.ioc,
-            TimeInForce::Fok => &self.fok,
-            TimeInForce::Gtd { .. } => &self.gtd,
-            TimeInForce::Atc => &self.atc,
+            TifKind::Day => &self.day,
+            TifKind::Gtc => &self.gtc,
+            TifKind::Ato => &self.ato,
+            TifKind::Ioc => &self.ioc,
+            TifKind::Fok => &self.fok,
+            TifKind::Gtd => &self.gtd,
+            TifKind::Atc => &self.atc,
         };
         code.as_deref()
     }

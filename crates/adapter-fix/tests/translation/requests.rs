@@ -8,6 +8,7 @@ use adapter_fix::{
     shipped_dialect, trade_capture,
 };
 use domain::order::OrderTerms;
+use domain::report::AdapterCapabilities;
 use domain::{Order, OrderKind, OrderProperties, PassThrough, PassedField, SecurityId, Side, TimeInForce};
 use expect_test::expect;
 use fix::OutgoingMessage;
@@ -89,6 +90,22 @@ fn every_question_for_prices_and_securities_is_asked_by_one_of_the_dialects() {
     let dialects = SHIPPED_DIALECTS.iter().filter_map(|(name, _)| Dialect::shipped(name));
     let asked = dialects.flat_map(|dialect| questions(&dialect)).map(|message| message.msg_type().to_vec());
     assert_eq!(asked.collect::<BTreeSet<_>>(), BTreeSet::from([b"V".to_vec(), b"e".to_vec(), b"x".to_vec()]));
+}
+
+/// The engine refuses what is not offered, so that no order is accepted that cannot be sent.
+#[test]
+fn what_a_dialect_offers_is_what_it_can_send() {
+    for (name, _) in SHIPPED_DIALECTS {
+        let dialect = Dialect::shipped(name).unwrap();
+        let order_types = Some(dialect.orders.offered_types());
+        let capabilities = AdapterCapabilities { order_types, ..AdapterCapabilities::default() };
+        for terms in all_terms() {
+            let message = new_order(&dialect, &ids(&dialect), &Order { terms, ..order(1) }, &context());
+            let refused = message.err().map(|refusal| refusal.code).filter(|code| *code != "venue-field");
+            let told = capabilities.check_terms(&terms).err().map(|refusal| refusal.code());
+            assert_eq!(told, refused, "{name}: {} {}", terms.kind.name(), terms.tif.name());
+        }
+    }
 }
 
 #[test]

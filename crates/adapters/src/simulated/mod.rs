@@ -190,6 +190,7 @@ impl OrderSession for SimulatedAdapter {
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true },
             replace: self.settings.venue.replace,
             pass_through: None,
+            order_types: None,
         }
     }
 

@@ -20,7 +20,7 @@ use order_properties::OrderProperties;
 use pass_through::PassThrough;
 
 pub use legs::{LegState, ORDER_LEGS_MAX, OrderLeg, OrderLegs};
-pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
+pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TifKind, TimeInForce};
 pub use order_type::OrderKind;
 pub use requests::{OrderRequest, PendingRequest, ReplaceRequest};
 

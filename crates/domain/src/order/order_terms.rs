@@ -44,13 +44,63 @@ pub enum TimeInForce {
 impl TimeInForce {
     /// As clients see it; the date of a GTD is not part of it.
     pub fn name(self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// Without the date of a GTD.
+    pub fn kind(self) -> TifKind {
+        match self {
+            Self::Day => TifKind::Day,
+            Self::Gtc => TifKind::Gtc,
+            Self::Ato => TifKind::Ato,
+            Self::Ioc => TifKind::Ioc,
+            Self::Fok => TifKind::Fok,
+            Self::Gtd { .. } => TifKind::Gtd,
+            Self::Atc => TifKind::Atc,
+        }
+    }
+}
+
+/// The times in force, without their dates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum TifKind {
+    /// To the end of the exchange's day.
+    #[n(0)]
+    Day,
+    /// Until it is filled or cancelled.
+    #[n(1)]
+    Gtc,
+    /// At the opening auction.
+    #[n(2)]
+    Ato,
+    /// What does not trade at once is cancelled.
+    #[n(3)]
+    Ioc,
+    /// All of it trades at once, or nothing does.
+    #[n(4)]
+    Fok,
+    /// Until an instant.
+    #[n(5)]
+    Gtd,
+    /// At the closing auction.
+    #[n(6)]
+    Atc,
+}
+
+impl TifKind {
+    /// All of them, in the order of the enum.
+    pub const ALL: [Self; 7] = [Self::Day, Self::Gtc, Self::Ato, Self::Ioc, Self::Fok, Self::Gtd, Self::Atc];
+
+    /// As clients see it.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Day => "DAY",
             Self::Gtc => "GTC",
             Self::Ato => "ATO",
             Self::Ioc => "IOC",
             Self::Fok => "FOK",
-            Self::Gtd { .. } => "GTD",
+            Self::Gtd => "GTD",
             Self::Atc => "ATC",
         }
     }

@@ -41,15 +41,20 @@ pub enum OrderKind {
 }
 
 /// The types of orders, without their prices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
 pub enum OrderType {
     /// Trades at any price.
+    #[n(0)]
     Market,
     /// Trades at its limit or better, else rests in the book.
+    #[n(1)]
     Limit,
     /// Becomes a market order once its stop price is reached.
+    #[n(2)]
     Stop,
     /// Becomes a limit order once its stop price is reached.
+    #[n(3)]
     StopLimit,
 }
 

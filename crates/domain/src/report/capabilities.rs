@@ -6,8 +6,11 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use super::ListingCapabilities;
 use super::replace_kind::ReplaceKind;
 use super::session::LineKind;
+use super::venue_listings::ListingRefusal;
 use crate::ids::ExchangeId;
 use crate::order::order_properties::OrderProperty;
+use crate::order::order_type::OrderType;
+use crate::order::{OrderTerms, TifKind};
 
 /// Capabilities of an adapter. The default promises nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
@@ -46,12 +49,37 @@ pub struct AdapterCapabilities {
     /// Tags of FIX orders that go on to the venue as they are; an order with another one is refused before it is sent. Absent: none do.
     #[n(14)]
     pub pass_through: Option<Vec<u32>>,
+    /// The order types that the venue has; an order of another one is refused before it is sent. Absent: what it has was not told.
+    #[n(15)]
+    pub order_types: Option<Vec<OfferedOrderType>>,
+}
+
+/// An order type that a venue has, and the times in force that orders of it may have.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct OfferedOrderType {
+    /// The type.
+    #[n(0)]
+    pub order_type: OrderType,
+    /// With another one the order is refused.
+    #[n(1)]
+    pub times_in_force: Vec<TifKind>,
 }
 
 impl AdapterCapabilities {
     /// Whether the venue has this order property.
     pub fn offers(&self, property: OrderProperty) -> bool {
         self.order_properties.contains(&property)
+    }
+
+    /// Whether the venue has orders of this type with this time in force.
+    pub fn check_terms(&self, terms: &OrderTerms) -> Result<(), ListingRefusal> {
+        let Some(offered) = &self.order_types else { return Ok(()) };
+        let (order_type, tif) = (terms.kind.order_type(), terms.tif.kind());
+        match offered.iter().find(|offered| offered.order_type == order_type) {
+            None => Err(ListingRefusal::OrderType(order_type)),
+            Some(offered) if !offered.times_in_force.contains(&tif) => Err(ListingRefusal::TimeInForce(tif)),
+            Some(_) => Ok(()),
+        }
     }
 
     /// How long after a change the venue's answers may still lack it.
@@ -126,6 +154,24 @@ impl<'b, C> Decode<'b, C> for RefusesRepeatedIds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::{OrderKind, TimeInForce};
+
+    #[test]
+    fn an_order_type_with_its_times_in_force_is_offered_and_where_nothing_was_told_every_one_is() {
+        let times_in_force = vec![TifKind::Day, TifKind::Gtd];
+        let order_types = Some(vec![OfferedOrderType { order_type: OrderType::Market, times_in_force }]);
+        let told = AdapterCapabilities { order_types, ..AdapterCapabilities::default() };
+        let told: AdapterCapabilities = minicbor::decode(&minicbor::to_vec(&told).unwrap()).unwrap();
+        let limit = OrderKind::Limit { limit: 10.into() };
+        let refusal = |capabilities: &AdapterCapabilities, kind, tif| {
+            let terms = OrderTerms { quantity: 1.into(), kind, tif };
+            capabilities.check_terms(&terms).err().map(|refusal| (refusal.code(), refusal.field()))
+        };
+        assert_eq!(refusal(&told, OrderKind::Market, TimeInForce::Day), None);
+        assert_eq!(refusal(&told, OrderKind::Market, TimeInForce::Fok), Some(("venue-tif", Some("tif"))));
+        assert_eq!(refusal(&told, limit, TimeInForce::Day), Some(("venue-order-type", None)));
+        assert_eq!(refusal(&AdapterCapabilities::default(), limit, TimeInForce::Fok), None);
+    }
 
     #[test]
     fn how_ids_are_refused_is_read_as_it_was_written_and_as_earlier_builds_wrote_it() {

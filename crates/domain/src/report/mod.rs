@@ -10,7 +10,7 @@ mod session;
 mod statements;
 mod venue_listings;
 
-pub use capabilities::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming};
+pub use capabilities::{AdapterCapabilities, OfferedOrderType, RefusesRepeatedIds, RequestTiming};
 pub use external::{ExternalFill, ExternalOrder};
 pub use kinds::{Report, ReportKind};
 pub use orders::{CancelReplaceReport, HalfOutcome, VenueFill, VenueOrder, VenueOrderState};

@@ -7,6 +7,8 @@ use rust_decimal::Decimal;
 
 use super::replace_kind::ReplaceKind;
 use crate::amount::{Amount, Price, Quantity};
+use crate::order::TifKind;
+use crate::order::order_type::OrderType;
 
 /// What a venue takes of a security. An absent filter does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -99,6 +101,10 @@ pub enum ListingRefusal {
     },
     /// The venue cannot give the order these terms.
     Replace(ReplaceKind),
+    /// The venue has no orders of this type.
+    OrderType(OrderType),
+    /// The venue has no orders of the type with this time in force.
+    TimeInForce(TifKind),
 }
 
 impl VenueListing {
@@ -191,6 +197,8 @@ impl ListingRefusal {
             Self::Quantity { .. } => "venue-quantity",
             Self::Notional { .. } => "venue-notional",
             Self::Replace(_) => "venue-replace",
+            Self::OrderType(_) => "venue-order-type",
+            Self::TimeInForce(_) => "venue-tif",
         }
     }
 
@@ -200,7 +208,8 @@ impl ListingRefusal {
             Self::Unlisted | Self::Status(_) => Some("securityId"),
             Self::Tick { field, .. } => Some(field),
             Self::Lot { .. } | Self::Quantity { .. } => Some("quantity"),
-            Self::Notional { .. } | Self::Replace(_) => None,
+            Self::TimeInForce(_) => Some("tif"),
+            Self::Notional { .. } | Self::Replace(_) | Self::OrderType(_) => None,
         }
     }
 
@@ -218,6 +227,8 @@ impl ListingRefusal {
                 format!("price times quantity is not from {} to {}", shown(*min), shown(*max))
             }
             Self::Replace(kind) => kind.refusal_text().to_owned(),
+            Self::OrderType(order_type) => format!("it has no orders of type {}", order_type.name()),
+            Self::TimeInForce(tif) => format!("it has no such orders with {}", tif.name()),
         }
     }
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use domain::order::OrderTerms;
 use domain::query::{AdapterStatus, LineStatus};
 use domain::report::{
-    AdapterCapabilities, LineKind, LineState, ListingCapabilities, OpenFor, ReplaceKind, SessionState, VenueListing,
+    AdapterCapabilities, LineKind, LineState, ListingCapabilities, ListingRefusal, OpenFor, ReplaceKind, SessionState,
+    VenueListing,
 };
 use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, PassThrough, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
@@ -89,6 +91,11 @@ impl AdapterStates {
     ) -> Option<OrderProperty> {
         let offers = |property| self.0.get(adapter).is_some_and(|desk| desk.capabilities.offers(property));
         properties.needs().find(|property| !offers(*property))
+    }
+
+    /// Whether the venue has orders of this type with this time in force.
+    pub(crate) fn check_terms(&self, adapter: &AdapterName, terms: &OrderTerms) -> Result<(), ListingRefusal> {
+        self.0.get(adapter).map_or(Ok(()), |desk| desk.capabilities.check_terms(terms))
     }
 
     /// The first of these tags that does not pass to the venue.

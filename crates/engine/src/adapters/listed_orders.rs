@@ -13,15 +13,18 @@ use crate::trading::Trading;
 const NAMES_MAX: usize = 5;
 
 impl Trading {
-    /// Whether the venue would take an order with these terms. Where it has told nothing, the reference data decide.
+    /// Whether the venue would take an order with these terms: it has the type and the time in force, and they fit its listing of the security.
+    /// Where it has told nothing, the reference data decide.
     pub(crate) fn check_listing(
         &self,
         adapter: &AdapterName,
         security: SecurityId,
         terms: &OrderTerms,
     ) -> Result<(), Refusal> {
-        let Some(listing) = self.venue_listings.get(adapter, security) else { return Ok(()) };
-        check(listing, terms).map_err(|refusal| Refusal::Listing { adapter: adapter.clone(), refusal })
+        let listing = self.venue_listings.get(adapter, security);
+        let checked = self.adapters.check_terms(adapter, terms);
+        let checked = checked.and_then(|()| listing.map_or(Ok(()), |listing| check(listing, terms)));
+        checked.map_err(|refusal| Refusal::Listing { adapter: adapter.clone(), refusal })
     }
 
     /// Whether the venue can give an open order these terms.

@@ -17,6 +17,35 @@ fn check(story: &str, told: Expect) {
     assert_eq!(restored.encode_state(), state, "a snapshot gives another state");
 }
 
+/// No order is accepted that its venue cannot be sent.
+#[test]
+fn an_order_type_or_time_in_force_that_the_venue_does_not_have_is_refused_before_it_is_sent() {
+    let mut world = StoryEngine::with_limit_orders_alone();
+    let told = world.run(
+        "place 1 buy 100 AAPL @ 10 FOK
+         check buy 100 AAPL @ 10 FOK
+         place 2 buy 100 AAPL market
+         check buy 100 AAPL market
+         place 3 buy 100 AAPL @ 10 GTC",
+    );
+    expect![[r#"
+        place 1 buy 100 AAPL @ 10 FOK
+            refused venue-tif: the venue of SIM-A would refuse it: it has no such orders with FOK
+        check buy 100 AAPL @ 10 FOK
+            refused venue-tif, notional 1000, fee 0.5
+        place 2 buy 100 AAPL market
+            refused venue-order-type: the venue of SIM-A would refuse it: it has no orders of type MarketOrder
+        check buy 100 AAPL market
+            refused venue-order-type, notional 1012.02, fee 0.5
+        place 3 buy 100 AAPL @ 10 GTC
+            3 OPEN
+            to SIM-A: submit 3
+    "#]]
+    .assert_eq(&told);
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
 #[test]
 fn properties_that_do_not_go_with_the_order_are_refused_by_name() {
     check(

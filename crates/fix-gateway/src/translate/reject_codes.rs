@@ -51,6 +51,8 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         | "property-not-offered"
         | "property-not-allowed"
         | "field-not-passed"
+        | "venue-order-type"
+        | "venue-tif"
         | TERM_NOT_OFFERED => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
         // These concern a quantity or a price, and the text begins with which.
@@ -69,7 +71,7 @@ pub(crate) fn cxl_rej_reason(code: &str) -> u64 {
     match code {
         "order-closed" => TOO_LATE,
         "unknown-order" => UNKNOWN_ORDER,
-        "adapter-down" | "adapter-reconciling" | "line-down" | "venue-replace" => VENUE_OPTION,
+        "adapter-down" | "adapter-reconciling" | "line-down" | "venue-replace" | "venue-tif" => VENUE_OPTION,
         "cancel-pending" | "replace-pending" | "order-waiting" => ALREADY_PENDING,
         "duplicate-order" => DUPLICATE_CL_ORD_ID,
         _ => OTHER,

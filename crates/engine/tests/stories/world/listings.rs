@@ -1,11 +1,13 @@
 //! Words of a venue that lists its open orders and fills.
 
 use domain::breaks::{Break, BreakSide};
+use domain::order::TifKind;
 use domain::report::{
-    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage,
-    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueFill, VenueListing, VenueOrder, VenueSnapshot,
+    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OfferedOrderType,
+    OpenOrdersPage, RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueFill, VenueListing, VenueOrder,
+    VenueSnapshot,
 };
-use domain::{ExchangeId, OrderProperty, SecurityId, Text};
+use domain::{ExchangeId, OrderProperty, OrderType, SecurityId, Text};
 
 use super::StoryEngine;
 use super::fixture::security;
@@ -81,6 +83,13 @@ impl StoryEngine {
     /// As `open`, with venue A leaving the end of orders for a day, or until an instant, to the platform.
     pub(crate) fn without_expiry() -> Self {
         Self::with_venue_a(AdapterCapabilities { expires_orders: false, ..profile() })
+    }
+
+    /// As `open`, with venue A having limit orders for the day or until cancelled alone.
+    pub(crate) fn with_limit_orders_alone() -> Self {
+        let times_in_force = vec![TifKind::Day, TifKind::Gtc];
+        let order_types = Some(vec![OfferedOrderType { order_type: OrderType::Limit, times_in_force }]);
+        Self::with_venue_a(AdapterCapabilities { order_types, ..profile() })
     }
 
     fn with_lists(lists: ListingCapabilities, request_timing: Option<RequestTiming>) -> Self {
