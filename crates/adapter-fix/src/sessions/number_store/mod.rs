@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use adapters::{NO_LEASE, SendLease};
 use domain::PlantedBug;
@@ -38,7 +39,10 @@ struct NumberStore {
     path: PathBuf,
     file: File,
     lines: usize,
+    /// As it is written: of two files the one that began later is newer.
     created: UtcTimestamp,
+    /// The same for the session's hours: never later than what the file shows.
+    began: UtcTimestamp,
     outgoing: SeqNum,
     incoming: SeqNum,
     /// How often incoming numbers have begun anew since the start.
@@ -65,7 +69,8 @@ impl SharedNumbers {
         let path = &place.file;
         let file = locked(OpenOptions::new().create(true).append(true).open(path)?)?;
         // Another process may have put a new file in its place before this one was locked.
-        if file.metadata()?.ino() != std::fs::metadata(path)?.ino() {
+        let known = file.metadata()?;
+        if known.ino() != std::fs::metadata(path)?.ino() {
             return Err(in_use());
         }
         let text = match std::fs::read_to_string(path) {
@@ -77,7 +82,10 @@ impl SharedNumbers {
         let begun = SessionNumbers { created: now, outgoing: 1, incoming: 1 };
         let SessionNumbers { created, outgoing, incoming } =
             SessionNumbers::latest(last_numbers(&text), recorded).unwrap_or(begun);
+        // What another member of a cluster has begun is not in this file.
+        let written = if recorded.is_none() { known.modified().ok().and_then(nanos_of) } else { None };
         let mut store = NumberStore {
+            began: began(created, now, written),
             reservation,
             path: path.to_owned(),
             file,
@@ -159,6 +167,17 @@ pub(crate) struct PassedNumbers {
     sequence: u64,
     /// The first that was not passed on.
     next: SeqNum,
+}
+
+/// When numbers began. By a clock that ran ahead that is in the future, where no period of a session would ever be over for them: they were
+/// there when their file was last written.
+fn began(created: UtcTimestamp, now: UtcTimestamp, written: Option<UtcTimestamp>) -> UtcTimestamp {
+    written.filter(|_| created > now).map_or(created, |written| written.min(now))
+}
+
+fn nanos_of(time: SystemTime) -> Option<UtcTimestamp> {
+    let since_1970 = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since_1970.as_nanos()).ok().map(UtcTimestamp::from_nanos)
 }
 
 /// Of the last whole line.
@@ -270,7 +289,7 @@ fn failed(error: &io::Error) -> StoreError {
 
 impl MessageStore for SharedNumbers {
     fn created(&self) -> UtcTimestamp {
-        self.lock().created
+        self.lock().began
     }
 
     fn next_outgoing(&self) -> SeqNum {
@@ -314,7 +333,7 @@ impl MessageStore for SharedNumbers {
         let mut store = self.lock();
         // Whatever the clocks of members say: the newest beginning has the newest time, so no member takes its own older file for newer.
         let created = now.max(UtcTimestamp::from_nanos(store.created.nanos() + 1));
-        (store.created, store.outgoing) = (created, 1);
+        (store.created, store.began, store.outgoing) = (created, now, 1);
         store.begin_incoming(1);
         store.save().map_err(|error| failed(&error))?;
         let numbers = store.numbers();
