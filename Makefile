@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench bench-screens lint build doc setup node ui kill-fix fix-depth flip-bits
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench bench-screens move-screens lint build doc setup node ui kill-fix fix-depth flip-bits
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -185,6 +185,9 @@ test-rust: ## every other test, the end-to-end stories included
 
 bench-screens: build ## screens at two followers of a cluster: CPU of the leader for an order, with and without them (SCREENS=, ORDERS=, RATE=, ACTIVITY=)
 	RIALTO_SCREENS=$(or $(SCREENS),5000) RIALTO_SCREEN_ORDERS=$(or $(ORDERS),300) RIALTO_SCREEN_RATE=$(or $(RATE),5) RIALTO_SCREEN_ACTIVITY=$(or $(ACTIVITY),calm) RIALTO_SCREEN_SECONDS=20 cargo test -p scenarios --test scenarios screens_at_followers -- --nocapture
+
+move-screens: build ## screens at two followers of which one is killed: each hears every trading event once and in order (SCREENS=)
+	RIALTO_MOVING_SCREENS=$(or $(SCREENS),5000) cargo test -p scenarios --test scenarios go_on_at_another_one_when_theirs_dies -- --nocapture
 
 bench: setup build ## measure the trading core against its aims, the matching engine beside its peers, the journal alone
 	cargo run --release -p runtime --example bench

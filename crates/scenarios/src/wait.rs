@@ -17,6 +17,14 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     poll(DEADLINE, &mut look).unwrap_or_else(|| panic!("waited {DEADLINE:?} in vain for {what}"))
 }
 
+/// As [`wait_for`], for what takes longer by its nature.
+///
+/// # Panics
+/// Where there is none by then.
+pub fn wait_at_most<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    poll(patience, &mut look).unwrap_or_else(|| panic!("waited {patience:?} in vain for {what}"))
+}
+
 pub(crate) fn poll<T>(patience: Duration, look: &mut dyn FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + patience;
     loop {

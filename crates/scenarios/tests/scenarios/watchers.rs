@@ -1,7 +1,7 @@
 //! Subscribers during the kill switch: a burst that is read disconnects no client.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
@@ -23,10 +23,15 @@ pub(crate) struct TopicWatcher<S> {
 }
 
 impl<S: Read + Write> TopicWatcher<S> {
-    pub(crate) fn join(stream: S, topics: &[&str]) -> Self {
+    /// None where the broker does not take it.
+    pub(crate) fn try_join(stream: S) -> Option<Self> {
         let mut watcher = Self { stream, unread: vec![] };
-        watcher.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
-        assert!(watcher.frame().starts_with("CONNECTED\n"));
+        watcher.try_send("CONNECT\naccept-version:1.2\nhost:desk\n\n").ok()?;
+        watcher.next_frame().is_some_and(|frame| frame.starts_with("CONNECTED\n")).then_some(watcher)
+    }
+
+    pub(crate) fn join(stream: S, topics: &[&str]) -> Self {
+        let mut watcher = Self::try_join(stream).expect("the broker does not take it");
         for (id, topic) in topics.iter().enumerate() {
             watcher.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/{topic}\nreceipt:r{id}\n\n"));
             while !watcher.frame().starts_with("RECEIPT\n") {}
@@ -35,7 +40,11 @@ impl<S: Read + Write> TopicWatcher<S> {
     }
 
     pub(crate) fn send(&mut self, frame: &str) {
-        self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
+        self.try_send(frame).unwrap();
+    }
+
+    pub(crate) fn try_send(&mut self, frame: &str) -> io::Result<()> {
+        self.stream.write_all(format!("{frame}\0").as_bytes())
     }
 
     pub(crate) fn frame(&mut self) -> String {
@@ -88,18 +97,23 @@ pub(crate) struct WebSocket {
 
 impl WebSocket {
     pub(crate) fn open(address: SocketAddr) -> Self {
-        let mut stream = patient(address);
+        Self::try_open(address).expect("the HTTP port makes it a WebSocket")
+    }
+
+    /// None where the port is gone, or answers otherwise.
+    pub(crate) fn try_open(address: SocketAddr) -> Option<Self> {
+        let mut stream = TcpStream::connect(address).ok()?;
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         let wish = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13";
         let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-        write!(stream, "GET /stomp HTTP/1.1\r\nHost: {address}\r\n{wish}\r\n{key}\r\n\r\n").unwrap();
+        write!(stream, "GET /stomp HTTP/1.1\r\nHost: {address}\r\n{wish}\r\n{key}\r\n\r\n").ok()?;
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
+            stream.read_exact(&mut byte).ok()?;
             head.push(byte[0]);
         }
-        assert!(head.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&head));
-        Self { stream, unread: vec![] }
+        head.starts_with(b"HTTP/1.1 101 ").then_some(Self { stream, unread: vec![] })
     }
 
     /// What the next frame holds; a ping holds nothing.
@@ -114,7 +128,10 @@ impl WebSocket {
         }
         let mut payload = vec![0; length];
         self.stream.read_exact(&mut payload)?;
-        assert_ne!(head[0] & 0x0f, 8, "the broker has closed");
+        // A close.
+        if head[0] & 0x0f == 8 {
+            return Err(ErrorKind::ConnectionAborted.into());
+        }
         Ok(payload)
     }
 }
