@@ -8,6 +8,7 @@ use std::time::Duration;
 use replication_nats::JetStreamSettings;
 use serde::Deserialize;
 
+use super::candidate::takeover_min;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::nats_tables::{self, LoginTable, TlsTable};
@@ -17,8 +18,6 @@ pub const SAMPLE: &str = include_str!("sample.toml");
 
 /// A longer name of a member is refused.
 const NAME_CHARACTERS_MAX: usize = 32;
-/// A takeover comes so much later than the end of the lease, for clocks that run at different speeds: a quarter.
-const TAKEOVER_MARGIN_PART: u64 = 4;
 
 /// Of a smaller log a follower that was away for a minute could not read on.
 const KEEP_ENTRIES_MIN: u64 = 100;
@@ -231,8 +230,8 @@ impl TimingTable {
                 format!("{} must be at least two pulses ({pulse}), or an idle leader loses it", self.lease_millis);
             problems.add("timing.leaseMillis", reason);
         }
-        let least = self.lease_millis.saturating_add(self.lease_millis / TAKEOVER_MARGIN_PART);
-        if self.takeover_millis < least {
+        let least = takeover_min(Duration::from_millis(self.lease_millis)).as_millis();
+        if u128::from(self.takeover_millis) < least {
             let reason = format!("{} must be {least} or more, a quarter above leaseMillis", self.takeover_millis);
             problems.add("timing.takeoverMillis", reason + ": before, the old leader may still send");
         }

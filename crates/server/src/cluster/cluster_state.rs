@@ -1,9 +1,7 @@
 //! State of the cluster as this member knows it, shared by the reader of the log and everybody who shows it.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -13,9 +11,9 @@ use bus::cluster_overview::{LeadBeginning, LeadCause};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use replication_nats::LogServers;
-use ring::digest::{SHA256, digest};
 use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
+use super::candidate::{MEMBER_BYTES, lease_of, member_bytes, new_candidate, takeover_min};
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
 use super::follower_lag::FollowerLag;
 use super::member_status::HeardMembers;
@@ -35,10 +33,6 @@ const STANDBY_GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
 const LOOK_FOR_STANDBYS_EVERY: Duration = Duration::from_millis(20);
 /// So often it is looked whether a stop was asked for, while a leader starts.
 const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(200);
-
-/// Bytes of a candidate that say which member it is; the rest is new for each process.
-const MEMBER_BYTES: usize = 8;
-const RANDOM: &str = "/dev/urandom";
 
 pub struct ClusterState {
     member: String,
@@ -95,7 +89,7 @@ impl ClusterState {
             member: config.member.clone(),
             is_eligible: config.eligible,
             members: config.members.iter().map(named).collect(),
-            candidate: new_candidate(&config.member)?,
+            candidate: new_candidate(&config.member, config.timing.lease)?,
             timing: config.timing,
             replication: Arc::new(
                 ReplicationStatus::with_standbys(config.standby).with_trimming(trim_settings(config)),
@@ -184,9 +178,19 @@ impl ClusterState {
         known.leader.map(|leader| (known.epoch, leader))
     }
 
+    /// So long after the last entry of a leader this member may lead: by its own file, and later where the leader holds its lease for longer.
+    pub(crate) fn takeover_after(&self, leader: Option<CandidateId>) -> Duration {
+        let lease = leader.and_then(lease_of).unwrap_or_default();
+        self.timing.takeover.max(takeover_min(lease))
+    }
+
     /// As the log says.
     pub(crate) fn set_leader(&self, epoch: Epoch, leader: Option<CandidateId>) {
         let mut known = self.known();
+        let (wait, own) = (self.takeover_after(leader), self.timing.takeover);
+        if wait > own && known.leader != leader {
+            tracing::warn!(?wait, takeover = ?own, "the leader has a longer lease than this member's cluster file allows for: a takeover waits for it");
+        }
         known.leads_seen += u64::from(known.epoch != epoch);
         (known.epoch, known.leader) = (epoch, leader);
     }
@@ -380,21 +384,6 @@ fn trim_settings(config: &ClusterConfig) -> Option<TrimSettings> {
     Some(TrimSettings { keep_entries: entries, keep_bytes: bytes, keep_for: age, followers, absent_after })
 }
 
-pub(super) fn member_bytes(name: &str) -> [u8; MEMBER_BYTES] {
-    let hash = digest(&SHA256, name.as_bytes());
-    hash.as_ref().first_chunk().copied().unwrap_or_default()
-}
-
-/// New for every process, so that none takes the record of its own earlier life for its own.
-pub(super) fn new_candidate(member: &str) -> Result<CandidateId, ExitFailure> {
-    let mut candidate = [0; 16];
-    candidate[..MEMBER_BYTES].copy_from_slice(&member_bytes(member));
-    let random = &mut candidate[MEMBER_BYTES..];
-    let read = File::open(RANDOM).and_then(|mut file| file.read_exact(random));
-    read.map_err(|error| ExitFailure::io("read", Path::new(RANDOM), &error))?;
-    Ok(CandidateId(candidate))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use domain::Timestamp;
@@ -420,6 +409,17 @@ pub(crate) mod tests {
         }
         own.set_leader(Epoch(4), Some(CandidateId([9; 16])));
         assert_eq!(own.view().leader, None, "a member that the file does not name");
+    }
+
+    #[test]
+    fn a_takeover_waits_for_the_leaders_own_lease() {
+        let own = state("a");
+        assert_eq!((own.timing.lease, own.timing.takeover), (Duration::from_secs(2), Duration::from_secs(3)));
+        let led_by = |lease| own.takeover_after(Some(new_candidate("b", lease).unwrap()));
+        assert_eq!(led_by(Duration::from_secs(5)), Duration::from_millis(6_250), "before, it may still send");
+        assert_eq!(led_by(Duration::from_secs(1)), own.timing.takeover);
+        assert_eq!(own.takeover_after(Some(CandidateId([7; 16]))), own.timing.takeover, "of an older build");
+        assert_eq!(own.takeover_after(None), own.timing.takeover);
     }
 
     #[test]

@@ -202,8 +202,8 @@ impl LogMember {
 
     /// A log that nobody leads has no leader to wait for.
     fn is_takeover_due(&self) -> bool {
-        let has_leader = self.follower.cursor().leader().is_some() && !self.has_resigned;
-        !has_leader || self.last_entry.elapsed() >= self.state.timing.takeover
+        let leader = self.follower.cursor().leader().filter(|_| !self.has_resigned);
+        leader.is_none() || self.last_entry.elapsed() >= self.state.takeover_after(leader)
     }
 
     /// Why this process would lead now.

@@ -9,6 +9,8 @@
 pub mod ha_command;
 /// The file of `--cluster`.
 pub mod cluster_file;
+/// By which id a process leads.
+mod candidate;
 /// How old the answers of a follower may be.
 mod follower_lag;
 /// Who leads, and how far this server is.

@@ -19,8 +19,8 @@ use storage::replication::{
 };
 
 use crate::clock::SystemClock;
+use crate::cluster::candidate::new_candidate;
 use crate::cluster::cluster_file::ClusterConfig;
-use crate::cluster::cluster_state::new_candidate;
 use crate::cluster::member_folder;
 use crate::config::Config;
 use crate::data_dir::identity::DataDirIdentity;
@@ -51,7 +51,7 @@ pub(super) fn rebuild(cluster: &ClusterConfig, config: &Config, up_to: Option<u6
     audit(config, &lock, (cluster, after.sequence, epoch), now)?;
     // From here on the folder is not used alone any more, whatever becomes of the log.
     join_cluster(lock.folder())?;
-    let mut log = ReplicatedLog::new(store, new_candidate(&cluster.member)?);
+    let mut log = ReplicatedLog::new(store, new_candidate(&cluster.member, cluster.timing.lease)?);
     let folder = lock.folder().join(journal::FOLDER);
     let status = limited_wait();
     match rebuild_log(&mut log, (&folder, identity.journal_id()), (epoch, after), &status)? {
