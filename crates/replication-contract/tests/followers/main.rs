@@ -10,6 +10,8 @@ mod trimming;
 mod venue;
 
 use std::fs;
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use member::{Member, lead, read_all};
@@ -17,12 +19,20 @@ use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{MemoryLog, StoreFault};
 use storage::journal::{FOLDER, Journal, JournalOptions, SealedFrame, SyncMode, archive, verify};
 use storage::lock::DataDirLock;
-use storage::replication::{FollowError, beginning_of};
+use storage::replication::{FollowError, Leading, ReplicationStatus, beginning_of};
 
 /// Orders of one leader, each in a frame of its own.
 pub(crate) fn record(leader: &mut member::Leader, sequences: std::ops::RangeInclusive<u64>, name: &str) {
     for sequence in sequences {
         leader.record_durably(sequence, &format!("{name} {sequence}"));
+    }
+}
+
+fn wait_for(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -124,6 +134,23 @@ fn of_two_candidates_one_leads_and_the_other_reads_on() {
 }
 
 #[test]
+fn a_candidate_whose_outcome_is_unknown_says_why_until_another_one_leads() {
+    let log = MemoryLog::default();
+    let (mut first, mut second) = (Member::new(1), Member::new(2));
+    let (one, two) = (first.follow(&log), second.follow(&log));
+    (0..4).for_each(|_| second.faults.on_store(StoreFault::LOST_REQUEST));
+    let status = Arc::new(ReplicationStatus::default());
+    thread::scope(|scope| {
+        let candidate = scope.spawn(|| two.lead(&status).unwrap());
+        wait_for(|| status.state().waiting.as_deref() == Some("no answer came in time"));
+        let leader = lead(one).ok().expect("the request of the other one was lost").0;
+        assert!(matches!(candidate.join().unwrap(), Leading::Fenced(_)));
+        leader.end();
+    });
+    assert_eq!(status.state().waiting, None);
+}
+
+#[test]
 fn a_leader_that_was_replaced_counts_nothing_more() {
     let log = MemoryLog::default();
     let (mut first, mut second) = (Member::new(1), Member::new(2));
@@ -217,6 +244,31 @@ fn a_leader_that_comes_back_first_hands_in_what_the_log_lacks() {
     second.follow(&log);
     assert_eq!(second.records(), ["order 1", "order 2", "order 3", "on one disk alone", "order 5"]);
     assert_eq!(second.segments(), first.segments());
+}
+
+#[test]
+fn a_leader_that_was_replaced_while_it_hands_in_what_the_log_lacks_is_fenced() {
+    let log = MemoryLog::default();
+    let (mut first, mut second) = (Member::new(1), Member::new(2));
+    let mut leader = first.lead(&log);
+    record(&mut leader, 1..=3, "order");
+    (0..1000).for_each(|_| first.faults.on_store(StoreFault::LOST_REQUEST));
+    leader.record(4, "on one disk alone");
+    leader.wait_until_it_waits();
+    leader.end();
+    let back = first.follow(&log);
+    // The epoch record arrives, and the frame behind it does not.
+    first.faults.on_store(StoreFault::Twice);
+    (0..5).for_each(|_| first.faults.on_store(StoreFault::LOST_REQUEST));
+    let status = Arc::new(ReplicationStatus::default());
+    thread::scope(|scope| {
+        let leading = scope.spawn(|| back.lead(&status).err().expect("another one leads"));
+        wait_for(|| status.state().waiting.is_some());
+        second.lead(&log).end();
+        let error = leading.join().unwrap().to_string();
+        assert!(error.contains("another process leads"), "{error}");
+    });
+    assert!(status.state().is_fenced, "so the server says that it was replaced");
 }
 
 #[test]

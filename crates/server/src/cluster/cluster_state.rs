@@ -11,7 +11,7 @@ use bus::cluster_overview::{LeadBeginning, LeadCause};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use replication_nats::LogServers;
-use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
+use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationState, ReplicationStatus, StandbyReport, TrimSettings};
 
 use super::candidate::{MEMBER_BYTES, lease_of, member_bytes, new_candidate, takeover_min};
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
@@ -118,7 +118,10 @@ impl ClusterState {
             lag: lag.filter(|_| !is_leader),
             entry: if is_leader { replication.accepted.0 } else { known.entry.0 },
             has_lease: is_leader && self.holds_lease(),
-            problem: if is_leader { replication.waiting.or(standbys.problem) } else { known.problem.clone() },
+            problem: match is_leader {
+                true => replication.waiting.or(standbys.problem),
+                false => follower_problem(known.problem.as_ref(), &replication),
+            },
             standbys_required: standbys.required,
             standbys: standbys.following,
             records_waiting: standbys.records_waiting,
@@ -303,9 +306,10 @@ impl ClusterState {
     }
 
     fn follower_check(&self, lag: Option<Duration>) -> (bool, String) {
+        let replication = self.replication.state();
         let (problem, epoch) = {
             let known = self.known();
-            (known.problem.clone(), known.epoch)
+            (follower_problem(known.problem.as_ref(), &replication), known.epoch)
         };
         match (problem, lag) {
             (Some(reason), _) => (false, reason),
@@ -376,6 +380,12 @@ impl KnownCluster {
     }
 }
 
+/// Why a follower cannot do its part: it cannot read the log, or, as a candidate, cannot learn whether it leads.
+fn follower_problem(cannot_read: Option<&String>, replication: &ReplicationState) -> Option<String> {
+    let candidate = |reason: &String| format!("it tries to lead, and the log does not say whether it does: {reason}");
+    cannot_read.cloned().or_else(|| replication.waiting.as_ref().map(candidate))
+}
+
 /// Every other member of the file is waited for.
 fn trim_settings(config: &ClusterConfig) -> Option<TrimSettings> {
     let LogLimits { entries, bytes, age, absent_after } = config.trim?;
@@ -409,6 +419,17 @@ pub(crate) mod tests {
         }
         own.set_leader(Epoch(4), Some(CandidateId([9; 16])));
         assert_eq!(own.view().leader, None, "a member that the file does not name");
+    }
+
+    #[test]
+    fn a_candidate_that_hears_nothing_of_its_lead_says_so() {
+        let mut replication = ReplicationState::default();
+        assert_eq!(follower_problem(None, &replication), None);
+        replication.waiting = Some("no answer came in time".to_owned());
+        let expected = "it tries to lead, and the log does not say whether it does: no answer came in time";
+        assert_eq!(follower_problem(None, &replication).as_deref(), Some(expected));
+        let cannot_read = "the log does not answer".to_owned();
+        assert_eq!(follower_problem(Some(&cannot_read), &replication), Some(cannot_read));
     }
 
     #[test]

@@ -205,7 +205,10 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
                 status.accept(position, sent);
                 self.cursor.lead(epoch, self.candidate);
             }
-            Ok(_) => return Ok(Leading::Fenced(Box::new(self))),
+            Ok(_) => {
+                status.end_wait();
+                return Ok(Leading::Fenced(Box::new(self)));
+            }
             Err(reason) => return Err(StorageError::Failed { reason }.into()),
         }
         self.begin_epoch(status)

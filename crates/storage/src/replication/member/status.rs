@@ -23,7 +23,7 @@ pub struct ReplicationState {
     pub accepted: LogPosition,
     /// When it was sent for the first time, by the monotonic clock of this machine.
     pub led_at: Option<Instant>,
-    /// Why a frame waits, while one does.
+    /// Why a frame waits, or the epoch record of a candidate, while one does.
     pub waiting: Option<String>,
     /// The first entry of the log, where the leader has trimmed it or looked; 0 before.
     pub begins: LogPosition,
@@ -127,6 +127,11 @@ impl ReplicationStatus {
             tracing::warn!(%reason, "the replicated log does not take the next frame; nothing is acknowledged until it does");
         }
         state.waiting = Some(reason);
+    }
+
+    /// A candidate that another one beat waits for nothing more.
+    pub(crate) fn end_wait(&self) {
+        self.lock().waiting = None;
     }
 
     pub(crate) fn fence(&self) {
