@@ -72,6 +72,15 @@ fn only_a_leader_and_a_server_alone_are_leaders() {
 }
 
 #[test]
+fn a_leader_without_its_lease_is_no_leader_for_a_load_balancer() {
+    let cut = ClusterView { has_lease: false, ..view(ClusterRole::Leader, Some(LEADER)) };
+    let program = FakeOperations { cluster: Some(cut), ..FakeOperations::default() };
+    let answer = TestServer::with_program(program, |_| Ok(Answer::Done)).get("/health/leader");
+    let expected = "it led epoch 3, and its lease has run out";
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains(expected), "{answer}");
+}
+
+#[test]
 fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
     let follower = server(ClusterRole::Follower, Some(LEADER)).get("/health/cluster");
     let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"standbysRequired":1,"standbys":null}"#;

@@ -26,7 +26,8 @@ pub(crate) async fn ready(State(state): State<AppState>) -> Response {
     response
 }
 
-/// 200 on the server that takes commands: a server alone, or the leader of a cluster.
+/// 200 on the server that takes commands: a server alone, or the leader of a cluster while it holds its lease. A leader that is cut from the
+/// log does not know that another one leads: a load balancer must not see two.
 pub(crate) async fn leader(State(state): State<AppState>) -> Response {
     let cluster = state.services().health.cluster();
     let (ok, detail) = cluster.as_ref().map_or((true, "it is alone".to_owned()), role);
@@ -78,7 +79,8 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
 
 fn role(cluster: &ClusterView) -> (bool, String) {
     match (cluster.role, &cluster.leader) {
-        (ClusterRole::Leader, _) => (true, format!("it leads epoch {}", cluster.epoch)),
+        (ClusterRole::Leader, _) if cluster.has_lease => (true, format!("it leads epoch {}", cluster.epoch)),
+        (ClusterRole::Leader, _) => (false, format!("it led epoch {}, and its lease has run out", cluster.epoch)),
         (ClusterRole::Follower, Some(leader)) => (false, format!("{leader} leads epoch {}", cluster.epoch)),
         (ClusterRole::Follower, None) => (false, "no leader is known".to_owned()),
     }
