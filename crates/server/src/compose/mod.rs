@@ -85,16 +85,26 @@ pub fn serve_cluster(
     file: &ClusterConfig,
 ) -> Result<(), ExitFailure> {
     check_for_cluster(config)?;
-    let mut context = StartContext::open(config)?;
+    let context = StartContext::open(config)?;
     let cluster = ClusterState::new(file, context.data_dir.clock.wall())?;
-    let Some(Followed { core, servers: follower, requests }) = following::follow(config, &mut context, file, &cluster)?
+    // Another server may lead also while this one hands in the end of its own journal, before it serves as a leader.
+    follow_and_lead(config, registry, (file, &cluster), context).map_err(|failure| cluster.explain_end(failure))
+}
+
+fn follow_and_lead(
+    config: &Config,
+    registry: strategy::StrategyRegistry,
+    (file, cluster): (&ClusterConfig, &Arc<ClusterState>),
+    mut context: StartContext,
+) -> Result<(), ExitFailure> {
+    let Some(Followed { core, servers: follower, requests }) = following::follow(config, &mut context, file, cluster)?
     else {
         return Ok(());
     };
     cluster.watch_stop(context.stopped.clone()).map_err(no_thread)?;
     let prices = (config.journal_ticks != JournalTicks::All).then(|| PriceRoute::of(file));
     let leader = ClusterLeader { cluster: cluster.clone(), follower, requests, prices };
-    serve_core(config, registry, context, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
+    serve_core(config, registry, context, core, Some(leader))
 }
 
 /// A server that leads a cluster from now on.
