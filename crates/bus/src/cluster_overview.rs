@@ -124,6 +124,8 @@ pub struct ClusterMemberStatus {
     pub has_lease: bool,
     /// Why it could not do its part.
     pub problem: Option<String>,
+    /// Why it would not lead if the leader were gone.
+    pub may_not_lead: Option<String>,
     /// The last record at which a follower had the same state as the leader, and for how long it knew; none of a leader.
     pub digest: Option<(u64, Duration)>,
     /// Of a leader: how many followers must have a record, and how many follow.

@@ -222,6 +222,8 @@ pub struct ClusterView {
     pub has_lease: bool,
     /// Why it cannot do its part; none where all is well.
     pub problem: Option<String>,
+    /// Why it would not lead if the leader were gone; none where it would, and of a leader.
+    pub may_not_lead: Option<String>,
     /// Changes of the lead that it has seen since it started.
     pub leads_seen: u64,
     /// So many followers must have a record on disk before this member, as a leader, acknowledges it.

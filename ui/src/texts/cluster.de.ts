@@ -52,7 +52,8 @@ export const replication: typeof english = {
     digestAt: (record, age) => `bei Satz ${record}, vor ${age}`,
     digestNone: 'noch nicht verglichen',
     noLease: 'ohne Lease: Er sendet nichts an Handelsplätze',
-    notEligible: 'darf nicht führen',
+    notEligible: 'führt nie, laut seiner Cluster-Datei',
+    mayNotLead: (reason) => `darf nicht führen: ${reason}`,
     handOver: 'Die Führung übergibt rialto ha hand-over, neben dem Leader ausgeführt.',
   },
 };

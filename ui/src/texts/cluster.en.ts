@@ -51,7 +51,8 @@ export const replication = {
     digestAt: (record: string, age: string) => `at record ${record}, ${age} ago`,
     digestNone: 'not compared yet',
     noLease: 'without its lease: it sends nothing to venues',
-    notEligible: 'may not lead',
+    notEligible: 'never leads, by its cluster file',
+    mayNotLead: (reason: string) => `may not lead: ${reason}`,
     handOver: 'To hand the lead over, run rialto ha hand-over beside the leader.',
   },
 };

@@ -23,6 +23,7 @@ const follower: ClusterMemberVO = {
   lagMillis: 40,
   lease: false,
   problem: null,
+  mayNotLead: null,
   digestSequence: 8_000,
   digestAgeMillis: 2_500,
   standbysRequired: null,
@@ -105,13 +106,16 @@ test('the light is red where orders are not acknowledged, and yellow where that 
 
 test('each member has its tone, its note and the record at which its state was compared', () => {
   const state = { overview: overview(), at: 1_000_000 };
-  const tones = [leader, follower, silent, { ...leader, lease: false }, { ...follower, problem: 'the log does not answer' }];
-  expect(tones.map((member) => memberTone(state, member, state.at))).toEqual(['ok', 'ok', 'bad', 'bad', 'bad']);
+  const writing = { ...follower, mayNotLead: 'it writes a snapshot' };
+  const never = { ...follower, eligible: false, mayNotLead: 'its cluster file has eligible = false' };
+  const tones = [leader, follower, silent, { ...leader, lease: false }, { ...follower, problem: 'the log does not answer' }, writing, never];
+  expect(tones.map((member) => memberTone(state, member, state.at))).toEqual(['ok', 'ok', 'bad', 'bad', 'bad', 'warn', 'ok']);
   expect([isSilent(state, leader, state.at), isSilent(state, leader, state.at + 3_701)]).toEqual([false, true]);
-  expect([memberNote(follower, words), memberNote({ ...leader, lease: false }, words), memberNote({ ...follower, eligible: false }, words)]).toEqual([
+  expect([follower, { ...leader, lease: false }, never, writing].map((member) => memberNote(member, words))).toEqual([
     '',
     words.noLease,
     words.notEligible,
+    'may not lead: it writes a snapshot',
   ]);
   const digest = (member: ClusterMemberVO) => digestWords(state, member, state.at, words, formats);
   expect([digest(follower), digest(leader), digest({ ...follower, digestSequence: null })]).toEqual(['at record 8,000, 2 s ago', '', words.digestNone]);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
@@ -32,9 +32,8 @@ const HELD_MAX: usize = 1_024;
 pub enum FollowerUpdate {
     /// The next frames, which are in the own journal and durable.
     Frames(Vec<SealedFrame>),
-    /// May this process lead now? Answered when every frame before is applied, and never by an engine that could not apply one: it must not
-    /// lead. It may not while it writes a snapshot: the hand-over would wait for that, and the new leader be silent meanwhile.
-    MayLead(Sender<bool>),
+    /// Answered when every frame before is applied, and never by an engine that could not apply one: it must not lead.
+    Applied(Sender<()>),
     /// This process leads: its journal takes the next records.
     Lead(Box<Journal>),
 }
@@ -45,6 +44,8 @@ pub struct FollowerLoop {
     pub updates: Receiver<FollowerUpdate>,
     /// Shared with those who show how far it is.
     pub applied: Arc<AtomicU64>,
+    /// Whether it writes a snapshot: it must not lead meanwhile, because the hand-over would wait for that, and the new leader be silent.
+    pub is_writing_snapshot: Arc<AtomicBool>,
     pub data_folder: PathBuf,
     pub clock: EngineClock,
     /// Shared with whoever gets the prices of the leader.
@@ -84,9 +85,10 @@ impl FollowerLoop {
                     return self.lead(*journal);
                 }
                 Ok(FollowerUpdate::Frames(frames)) => frames.iter().try_for_each(|frame| self.engine.apply(frame)),
-                Ok(FollowerUpdate::MayLead(reply)) => {
+                Ok(FollowerUpdate::Applied(reply)) => {
+                    self.tell_snapshot();
                     // Whoever asked may have stopped.
-                    let _ = reply.send(!self.engine.is_writing_snapshot());
+                    let _ = reply.send(());
                     Ok(())
                 }
                 Err(TryRecvError::Empty) => Ok(()),
@@ -99,8 +101,13 @@ impl FollowerLoop {
                 return FollowerExit::Failed(error);
             }
             self.applied.store(self.engine.applied(), Ordering::Release);
+            self.tell_snapshot();
             self.answer(&mut held);
         }
+    }
+
+    fn tell_snapshot(&self) {
+        self.is_writing_snapshot.store(self.engine.is_writing_snapshot(), Ordering::Release);
     }
 
     fn wait(&self, has_held: bool) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bus::inbox::{Inbox, inbox};
 use bus::{Catalogue, EventFeed};
-use crossbeam_channel::unbounded;
+use crossbeam_channel::{Receiver, unbounded};
 use domain::command::MarketData;
 use domain::query::{Answer, Filter};
 use domain::{Price, PublishedEvent, Query, SecurityId, Tick};
@@ -80,6 +80,24 @@ impl Follower {
             build: "stories".to_owned(),
         };
         (Self { folder, lock, inbox, told, compared }, FollowerEngine::new(recovered, parts), lanes)
+    }
+
+    fn follow(
+        &self,
+        engine: FollowerEngine,
+        inbox: bus::inbox::InboxReceiver,
+        updates: Receiver<FollowerUpdate>,
+    ) -> FollowerLoop {
+        FollowerLoop {
+            engine,
+            inbox,
+            updates,
+            applied: Arc::default(),
+            is_writing_snapshot: Arc::default(),
+            data_folder: self.folder.path().to_owned(),
+            clock: Arc::new(|| domain::Timestamp(0)),
+            demand: Arc::default(),
+        }
     }
 }
 
@@ -172,18 +190,14 @@ fn asked_to_lead(frames: Vec<SealedFrame>) -> (bool, FollowerExit) {
     let (sender, updates) = unbounded();
     let (reply, applied) = unbounded();
     sender.send(FollowerUpdate::Frames(frames)).unwrap();
-    sender.send(FollowerUpdate::MayLead(reply)).unwrap();
+    sender.send(FollowerUpdate::Applied(reply)).unwrap();
     drop(sender);
-    let data_folder = follower.folder.path().to_owned();
-    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let exit =
-        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() }
-            .run();
-    (applied.recv() == Ok(true), exit)
+    let exit = follower.follow(engine, inbox, updates).run();
+    (applied.recv().is_ok(), exit)
 }
 
 #[test]
-fn a_follower_may_not_lead_while_it_writes_a_snapshot() {
+fn a_follower_says_that_it_writes_a_snapshot_for_as_long_as_it_does() {
     let (frames, _) = session();
     let (finish, writing) = unbounded::<()>();
     // The last step of the first snapshot does not end before this is dropped.
@@ -193,21 +207,20 @@ fn a_follower_may_not_lead_while_it_writes_a_snapshot() {
     };
     let (follower, engine, inbox) = Follower::with_store(1, |store| store.keep_for(stall));
     let (sender, updates) = unbounded();
-    let data_folder = follower.folder.path().to_owned();
-    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let following =
-        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() };
+    let following = follower.follow(engine, inbox, updates);
+    let is_writing = following.is_writing_snapshot.clone();
     let thread = thread::spawn(move || following.run());
-    let may_lead = || {
+    let is_writing = || {
         let (reply, answer) = unbounded();
-        sender.send(FollowerUpdate::MayLead(reply)).unwrap();
-        answer.recv().unwrap()
+        sender.send(FollowerUpdate::Applied(reply)).unwrap();
+        answer.recv().unwrap();
+        is_writing.load(Ordering::Acquire)
     };
-    assert!(may_lead());
+    assert!(!is_writing());
     sender.send(FollowerUpdate::Frames(frames)).unwrap();
-    assert!(!may_lead());
+    assert!(is_writing());
     drop(finish);
-    while !may_lead() {
+    while is_writing() {
         thread::yield_now();
     }
     drop(sender);
@@ -236,17 +249,8 @@ fn a_loop_answers_from_what_is_applied_and_hands_over_when_the_process_leads() {
     let (frames, digest) = session();
     let (follower, engine, inbox) = Follower::start(u64::MAX);
     let (sender, updates) = unbounded();
-    let (applied, data_folder) = (Arc::<AtomicU64>::default(), follower.folder.path().to_owned());
-    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let following = FollowerLoop {
-        engine,
-        inbox,
-        updates,
-        applied: applied.clone(),
-        data_folder: data_folder.clone(),
-        clock,
-        demand: Arc::default(),
-    };
+    let following = follower.follow(engine, inbox, updates);
+    let applied = following.applied.clone();
     let thread = thread::spawn(move || following.run());
     let (proven, unproven) = frames.split_at(frames.len() - 1);
     sender.send(FollowerUpdate::Frames(proven.to_vec())).unwrap();
@@ -278,11 +282,7 @@ fn a_follower_stops_when_nobody_reads_the_log_any_more() {
     let (follower, engine, inbox) = Follower::start(u64::MAX);
     let (sender, updates) = unbounded();
     drop(sender);
-    let data_folder = follower.folder.path().to_owned();
-    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
-    let following =
-        FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock, demand: Arc::default() };
-    assert!(matches!(following.run(), FollowerExit::Stopped));
+    assert!(matches!(follower.follow(engine, inbox, updates).run(), FollowerExit::Stopped));
 }
 
 /// A question that comes before the follower has heard the leader gets the leader's price as soon as it is there.
@@ -293,15 +293,7 @@ fn a_question_for_prices_right_after_the_start_waits_until_the_leader_is_heard()
     frames.iter().for_each(|frame| engine.apply(frame).unwrap());
     let (sender, updates) = unbounded();
     let (demand, security) = (Arc::new(PriceDemand::from_leader(Instant::now())), SecurityId(TRADED));
-    let following = FollowerLoop {
-        engine,
-        inbox,
-        updates,
-        applied: Arc::default(),
-        data_folder: follower.folder.path().to_owned(),
-        clock: Arc::new(|| domain::Timestamp(0)),
-        demand: demand.clone(),
-    };
+    let following = FollowerLoop { demand: demand.clone(), ..follower.follow(engine, inbox, updates) };
     let thread = thread::spawn(move || following.run());
     let only = Filter { security: Some(security), ..Filter::default() };
     let question = follower.inbox.query(Query::Ticks(only)).unwrap();

@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use access::AuditView;
 use bus::cluster_overview::{LeadBeginning, LeadCause};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use replication_nats::LogServers;
-use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationState, ReplicationStatus, StandbyReport, TrimSettings};
+use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, ReplicationStatus, StandbyReport, TrimSettings};
 
-use super::candidate::{MEMBER_BYTES, lease_of, member_bytes, new_candidate, takeover_min};
+use super::candidate::{MEMBER_BYTES, member_bytes, new_candidate};
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
 use super::follower_lag::FollowerLag;
+use super::lead_conditions::follower_problem;
 use super::member_status::HeardMembers;
 use super::price_feed::SharedCounters;
 use crate::clock::ServerClock;
@@ -36,7 +38,7 @@ const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(200);
 
 pub struct ClusterState {
     member: String,
-    is_eligible: bool,
+    pub(super) is_eligible: bool,
     /// Names and addresses.
     members: BTreeMap<[u8; MEMBER_BYTES], (String, String)>,
     pub(crate) candidate: CandidateId,
@@ -51,15 +53,21 @@ pub struct ClusterState {
     pub(crate) digest_compared: Arc<AtomicU64>,
     /// The last record that a follower's engine has applied.
     pub(crate) applied: Arc<AtomicU64>,
+    /// Whether a follower's engine writes a snapshot.
+    pub(crate) is_writing_snapshot: Arc<AtomicBool>,
+    /// A follower's view of the audit, once it is open.
+    pub(crate) audit: OnceLock<Arc<AuditView>>,
     wall: ServerClock,
     known: Mutex<KnownCluster>,
 }
 
-struct KnownCluster {
-    role: ClusterRole,
+pub(super) struct KnownCluster {
+    pub(super) role: ClusterRole,
     epoch: Epoch,
-    leader: Option<CandidateId>,
-    lag: FollowerLag,
+    pub(super) leader: Option<CandidateId>,
+    /// That leader has stopped in order: nothing goes to a venue in its name any more.
+    pub(super) has_resigned: bool,
+    pub(super) lag: FollowerLag,
     /// The last entry that was read.
     entry: LogPosition,
     /// Changes of the lead that were seen.
@@ -98,6 +106,8 @@ impl ClusterState {
             heard: HeardMembers::default(),
             digest_compared: Arc::default(),
             applied: Arc::default(),
+            is_writing_snapshot: Arc::default(),
+            audit: OnceLock::new(),
             wall,
             known: Mutex::new(KnownCluster::begin()),
         }))
@@ -105,6 +115,7 @@ impl ClusterState {
 
     pub fn view(&self) -> ClusterView {
         let (replication, standbys) = (self.replication.state(), self.replication.standby_state());
+        let may_not_lead = self.why_not_lead();
         let mut known = self.known();
         let is_leader = known.role == ClusterRole::Leader;
         known.lag.confirm_end(self.applied.load(Ordering::Acquire));
@@ -122,6 +133,7 @@ impl ClusterState {
                 true => replication.waiting.or(standbys.problem),
                 false => follower_problem(known.problem.as_ref(), &replication),
             },
+            may_not_lead,
             standbys_required: standbys.required,
             standbys: standbys.following,
             records_waiting: standbys.records_waiting,
@@ -181,21 +193,16 @@ impl ClusterState {
         known.leader.map(|leader| (known.epoch, leader))
     }
 
-    /// So long after the last entry of a leader this member may lead: by its own file, and later where the leader holds its lease for longer.
-    pub(crate) fn takeover_after(&self, leader: Option<CandidateId>) -> Duration {
-        let lease = leader.and_then(lease_of).unwrap_or_default();
-        self.timing.takeover.max(takeover_min(lease))
-    }
-
     /// As the log says.
     pub(crate) fn set_leader(&self, epoch: Epoch, leader: Option<CandidateId>) {
+        self.warn_of_longer_lease(leader);
         let mut known = self.known();
-        let (wait, own) = (self.takeover_after(leader), self.timing.takeover);
-        if wait > own && known.leader != leader {
-            tracing::warn!(?wait, takeover = ?own, "the leader has a longer lease than this member's cluster file allows for: a takeover waits for it");
-        }
         known.leads_seen += u64::from(known.epoch != epoch);
         (known.epoch, known.leader) = (epoch, leader);
+    }
+
+    pub(crate) fn set_resigned(&self, has_resigned: bool) {
+        self.known().has_resigned = has_resigned;
     }
 
     /// This process leads the epoch that it knows. The last entry of `before` was read at `silent_since`.
@@ -357,7 +364,7 @@ impl ClusterState {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownCluster> {
+    pub(super) fn known(&self) -> MutexGuard<'_, KnownCluster> {
         // Whole between any two statements that hold the lock.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -369,6 +376,7 @@ impl KnownCluster {
             role: ClusterRole::Follower,
             epoch: Epoch(0),
             leader: None,
+            has_resigned: false,
             lag: FollowerLag::new(Instant::now()),
             entry: LogPosition(0),
             leads_seen: 0,
@@ -378,12 +386,6 @@ impl KnownCluster {
             log: None,
         }
     }
-}
-
-/// Why a follower cannot do its part: it cannot read the log, or, as a candidate, cannot learn whether it leads.
-fn follower_problem(cannot_read: Option<&String>, replication: &ReplicationState) -> Option<String> {
-    let candidate = |reason: &String| format!("it tries to lead, and the log does not say whether it does: {reason}");
-    cannot_read.cloned().or_else(|| replication.waiting.as_ref().map(candidate))
 }
 
 /// Every other member of the file is waited for.
@@ -419,28 +421,6 @@ pub(crate) mod tests {
         }
         own.set_leader(Epoch(4), Some(CandidateId([9; 16])));
         assert_eq!(own.view().leader, None, "a member that the file does not name");
-    }
-
-    #[test]
-    fn a_candidate_that_hears_nothing_of_its_lead_says_so() {
-        let mut replication = ReplicationState::default();
-        assert_eq!(follower_problem(None, &replication), None);
-        replication.waiting = Some("no answer came in time".to_owned());
-        let expected = "it tries to lead, and the log does not say whether it does: no answer came in time";
-        assert_eq!(follower_problem(None, &replication).as_deref(), Some(expected));
-        let cannot_read = "the log does not answer".to_owned();
-        assert_eq!(follower_problem(Some(&cannot_read), &replication), Some(cannot_read));
-    }
-
-    #[test]
-    fn a_takeover_waits_for_the_leaders_own_lease() {
-        let own = state("a");
-        assert_eq!((own.timing.lease, own.timing.takeover), (Duration::from_secs(2), Duration::from_secs(3)));
-        let led_by = |lease| own.takeover_after(Some(new_candidate("b", lease).unwrap()));
-        assert_eq!(led_by(Duration::from_secs(5)), Duration::from_millis(6_250), "before, it may still send");
-        assert_eq!(led_by(Duration::from_secs(1)), own.timing.takeover);
-        assert_eq!(own.takeover_after(Some(CandidateId([7; 16]))), own.timing.takeover, "of an older build");
-        assert_eq!(own.takeover_after(None), own.timing.takeover);
     }
 
     #[test]

@@ -37,6 +37,16 @@ impl FollowerLag {
         }
     }
 
+    /// For how long the engine has not applied what was read.
+    pub(super) fn unapplied(&self, now: Instant) -> Option<Duration> {
+        self.unapplied_end.map(|(_, read)| now.saturating_duration_since(read))
+    }
+
+    /// For how long no entry was read.
+    pub(super) fn silent(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.entry_read)
+    }
+
     /// None before everything was applied once. A leader writes an entry in every `pulse`. Without one the end is that of a log, or of a
     /// server of it, that the leader does not reach, or nobody leads: what was last read may be old.
     pub(super) fn at(&self, now: Instant, pulse: Duration, has_leader: bool) -> Option<Duration> {

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use access::AuditView;
 use bus::cluster_overview::LeadCause;
 use crossbeam_channel::{Sender, bounded};
 use replication_nats::MemberLink;
@@ -38,27 +37,28 @@ pub(crate) struct LogMember {
     last_entry: Instant,
     /// The leader has stopped in order: nothing goes to a venue in its name any more.
     has_resigned: bool,
+    /// Why this member did not take over when that was due.
+    refused: Option<String>,
 }
 
 /// What the thread needs beside the log.
 pub(crate) struct MemberTask {
     pub(crate) updates: Sender<FollowerUpdate>,
-    pub(crate) is_eligible: bool,
     pub(crate) stop: Arc<AtomicBool>,
-    /// One that failed has to be completed before this member leads.
-    pub(crate) audit: Arc<AuditView>,
 }
 
 impl MemberTask {
     /// An engine that cannot apply a frame, such as one with a record of a newer version, or that differs from the leader's, must not lead.
     /// One that would be silent after its epoch record does not lead now: another member would take over, and so on.
-    fn may_lead(&self) -> Result<bool, ExitFailure> {
-        if self.audit.has_failed() {
-            return Ok(false);
+    fn why_not_lead(&self, state: &ClusterState) -> Result<Option<String>, ExitFailure> {
+        if let Some(reason) = state.why_not_lead() {
+            return Ok(Some(reason));
         }
         let (reply, applied) = bounded(1);
-        self.updates.send(FollowerUpdate::MayLead(reply)).map_err(|_| engine_has_ended())?;
-        applied.recv().map_err(|_| engine_has_ended())
+        self.updates.send(FollowerUpdate::Applied(reply)).map_err(|_| engine_has_ended())?;
+        applied.recv().map_err(|_| engine_has_ended())?;
+        // The last frame may have begun a snapshot.
+        Ok(state.why_not_lead())
     }
 }
 
@@ -75,7 +75,8 @@ enum Look {
 impl LogMember {
     pub(crate) fn new(follower: LogFollower<ClusterLog>, link: MemberLink, state: Arc<ClusterState>) -> Self {
         let (reported, last_entry) = (None, Instant::now());
-        let member = Self { follower, link, state, reported, last_entry, has_resigned: false };
+        let member = Self { follower, link, state, reported, last_entry, has_resigned: false, refused: None };
+        member.state.set_resigned(false);
         member.tell_leader();
         member
     }
@@ -102,12 +103,10 @@ impl LogMember {
         while !task.stop.load(Ordering::Relaxed) {
             match self.look(&mut hand_over)? {
                 Look::Read => {}
-                Look::AtEnd if task.is_eligible && self.is_takeover_due() && task.may_lead()? => {
-                    match self.lead(task)? {
-                        Some(member) => self = member,
-                        None => return Ok(()),
-                    }
-                }
+                Look::AtEnd if self.is_takeover_due() && self.may_lead(task)? => match self.lead(task)? {
+                    Some(member) => self = member,
+                    None => return Ok(()),
+                },
                 Look::AtEnd | Look::ReadAnnounced => self.link.wait_for_announcement(LOOK_AGAIN_AFTER),
                 Look::Unavailable => thread::sleep(RETRY_PAUSE),
             }
@@ -141,6 +140,8 @@ impl LogMember {
         self.last_entry = Instant::now();
         self.state.set_entry(self.follower.cursor().position());
         events.iter().for_each(|event| self.note_resignation(event));
+        self.state.set_resigned(self.has_resigned);
+        self.refused = None;
         // A member that begins behind a mark learns from it who leads.
         if events.iter().any(|event| matches!(event, LogEvent::Led { .. } | LogEvent::Marked { .. })) {
             self.tell_leader();
@@ -202,8 +203,17 @@ impl LogMember {
 
     /// A log that nobody leads has no leader to wait for.
     fn is_takeover_due(&self) -> bool {
-        let leader = self.follower.cursor().leader().filter(|_| !self.has_resigned);
-        leader.is_none() || self.last_entry.elapsed() >= self.state.takeover_after(leader)
+        self.last_entry.elapsed() >= self.state.takeover_after()
+    }
+
+    /// Tells once why it may not.
+    fn may_lead(&mut self, task: &MemberTask) -> Result<bool, ExitFailure> {
+        let reason = task.why_not_lead(&self.state)?;
+        if let Some(reason) = reason.as_ref().filter(|_| self.refused.is_none()) {
+            info!(%reason, "no entry came from a leader, and this member may not lead");
+        }
+        self.refused = reason;
+        Ok(self.refused.is_none())
     }
 
     /// Why this process would lead now.
@@ -258,31 +268,29 @@ pub(crate) fn follow_failure(error: FollowError) -> ExitFailure {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-
     use super::*;
+    use crate::cluster::cluster_state::tests::state;
 
     #[test]
-    fn a_member_whose_view_of_the_audit_has_failed_does_not_lead() {
-        let folder = tempfile::tempdir().unwrap();
-        let audit = Arc::new(AuditView::open(folder.path()).unwrap());
+    fn a_member_whose_engine_begins_a_snapshot_with_the_last_frame_does_not_lead() {
         let (updates, engine) = bounded(1);
-        let task = MemberTask { updates, is_eligible: true, stop: Arc::default(), audit: audit.clone() };
-        let answer = |may_lead| {
-            let Ok(FollowerUpdate::MayLead(reply)) = engine.recv() else { panic!("the engine is asked") };
-            reply.send(may_lead).unwrap();
+        let (member, task) = (state("a"), MemberTask { updates, stop: Arc::default() });
+        let answer = |is_writing| {
+            let Ok(FollowerUpdate::Applied(reply)) = engine.recv() else { panic!("the engine is asked") };
+            member.is_writing_snapshot.store(is_writing, Ordering::Release);
+            reply.send(()).unwrap();
         };
-        for may_lead in [true, false] {
-            let asked = thread::scope(|scope| {
-                scope.spawn(|| answer(may_lead));
-                task.may_lead().unwrap()
+        for (is_writing, expected) in [(false, None), (true, Some("it writes a snapshot".to_owned()))] {
+            let why_not = thread::scope(|scope| {
+                scope.spawn(|| answer(is_writing));
+                task.why_not_lead(&member).unwrap()
             });
-            assert_eq!(asked, may_lead);
+            assert_eq!(why_not, expected);
         }
-        audit.follow(channel().1).unwrap();
-        while !audit.has_failed() {
-            thread::yield_now();
-        }
-        assert!(!task.may_lead().unwrap());
+        // What is known beforehand is not asked for.
+        assert_eq!(task.why_not_lead(&member).unwrap().as_deref(), Some("it writes a snapshot"));
+        member.is_writing_snapshot.store(false, Ordering::Release);
+        drop(engine);
+        assert!(task.why_not_lead(&member).is_err(), "an engine that has ended does not lead");
     }
 }

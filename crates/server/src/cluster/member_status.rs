@@ -44,6 +44,9 @@ pub(crate) struct StatusMessage {
     /// Of a leader.
     #[n(11)]
     pub(crate) lead: Option<LeadMessage>,
+    /// Of a follower: why it would not lead if the leader were gone. Nothing of an older build.
+    #[n(12)]
+    pub(crate) may_not_lead: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -91,6 +94,7 @@ impl StatusMessage {
             lag: self.lag_millis.map(Duration::from_millis),
             has_lease: self.has_lease,
             problem: self.problem.clone(),
+            may_not_lead: self.may_not_lead.clone(),
             digest: self.digest.map(|(at, ago)| (at, Duration::from_millis(ago).saturating_add(age))),
             standbys: self.standbys.map(|(required, following)| (count(required), count(following))),
         }
@@ -158,12 +162,14 @@ mod tests {
             standbys: None,
             shut: None,
             lead: Some(LeadMessage::new(&lead)),
+            may_not_lead: Some("it writes a snapshot".into()),
         };
         let read: StatusMessage = minicbor::decode(&minicbor::to_vec(&status).unwrap()).unwrap();
         assert_eq!((&read, read.lead_beginning()), (&status, Some(lead)));
         let shown = read.shown(Duration::from_secs(2));
         assert_eq!((shown.age, shown.lag), (Duration::from_secs(2), Some(Duration::from_millis(40))));
         assert_eq!(shown.digest, Some((1_234, Duration::from_millis(2_500))));
+        assert_eq!(shown.may_not_lead.as_deref(), Some("it writes a snapshot"));
     }
 
     #[test]

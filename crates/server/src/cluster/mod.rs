@@ -15,6 +15,8 @@ mod candidate;
 mod follower_lag;
 /// Who leads, and how far this server is.
 pub mod cluster_state;
+/// Whether this member may lead now.
+mod lead_conditions;
 /// What members tell each other of themselves.
 pub(crate) mod member_status;
 /// The whole cluster as this member knows it.

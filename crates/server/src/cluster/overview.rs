@@ -22,6 +22,7 @@ impl ClusterState {
             lag_millis: view.lag.map(millis),
             has_lease: view.has_lease,
             problem: view.problem,
+            may_not_lead: view.may_not_lead,
             digest: self.digest_compared().filter(|_| !is_leader).map(|(at, age)| (at, millis(age))),
             standbys: is_leader.then_some((view.standbys_required as u64, view.standbys as u64)),
             shut: if is_leader { self.why_shut() } else { None },

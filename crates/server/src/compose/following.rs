@@ -72,7 +72,9 @@ pub(super) fn follow(
     let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage, cluster));
-    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus, &audit), file)?;
+    // There is one in the life of a process.
+    let _ = cluster.audit.set(audit.clone());
+    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), cluster)?;
     let audit_watch = AuditWatch::start(storage.folder.clone(), audit.clone(), storage.ledger.clone());
     let audit_watch = audit_watch.map_err(|error| failed(&error))?;
     let parts = (&storage, &bus, &audit);
@@ -223,8 +225,8 @@ impl FollowerThreads {
         engine: FollowerEngine,
         member: LogMember,
         lanes: bus::inbox::InboxReceiver,
-        (storage, bus, audit): (&FollowerStorage, &FollowerBus, &Arc<AuditView>),
-        file: &ClusterConfig,
+        (storage, bus): (&FollowerStorage, &FollowerBus),
+        cluster: &ClusterState,
     ) -> Result<Self, ExitFailure> {
         let (updates, received) = bounded(FRAME_BATCHES_MAX);
         let (end, ended) = bounded(1);
@@ -234,6 +236,7 @@ impl FollowerThreads {
             inbox: lanes,
             updates: received,
             applied: bus.applied.clone(),
+            is_writing_snapshot: cluster.is_writing_snapshot.clone(),
             data_folder: storage.folder.clone(),
             clock: storage.clock.clone(),
             demand: bus.demand.clone(),
@@ -241,7 +244,7 @@ impl FollowerThreads {
         let run = move || drop(end.send(following.run()));
         let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone(), audit: audit.clone() };
+        let task = MemberTask { updates, stop: stop.clone() };
         let read = move || member.run(&task);
         let member = thread::Builder::new().name("cluster-log".into()).spawn(read).map_err(|error| failed(&error))?;
         Ok(Self { stop, ended, engine, member })

@@ -30,6 +30,7 @@ fn view(role: ClusterRole, leader: Option<&str>) -> ClusterView {
         entry: 41,
         has_lease: role == ClusterRole::Leader,
         problem: None,
+        may_not_lead: None,
         leads_seen: 1,
         standbys_required: 1,
         standbys: 2,
@@ -82,11 +83,14 @@ fn a_leader_without_its_lease_is_no_leader_for_a_load_balancer() {
 
 #[test]
 fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
-    let follower = server(ClusterRole::Follower, Some(LEADER)).get("/health/cluster");
-    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"standbysRequired":1,"standbys":null}"#;
+    let writing =
+        ClusterView { may_not_lead: Some("it writes a snapshot".into()), ..view(ClusterRole::Follower, Some(LEADER)) };
+    let program = FakeOperations { cluster: Some(writing), ..FakeOperations::default() };
+    let follower = TestServer::with_program(program, |_| Ok(Answer::Done)).get("/health/cluster");
+    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"mayNotLead":"it writes a snapshot","standbysRequired":1,"standbys":null}"#;
     assert!(follower.contains(expected), "{follower}");
     let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/health/cluster");
-    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"standbysRequired":0,"standbys":null}"#;
+    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"mayNotLead":null,"standbysRequired":0,"standbys":null}"#;
     assert!(alone.contains(expected), "{alone}");
 }
 
@@ -100,6 +104,7 @@ fn overview() -> ClusterOverview {
         lag: None,
         has_lease: true,
         problem: None,
+        may_not_lead: None,
         digest: None,
         standbys: Some((1, 2)),
     };
@@ -134,8 +139,8 @@ fn a_member_shows_the_whole_cluster_and_a_server_alone_that_it_is_none() {
         ..FakeOperations::default()
     };
     let answer = TestServer::with_program(program, |_| Ok(Answer::Done)).get("/rest/cluster");
-    let silent = r#"{"name":"a","address":"http://10.0.0.1:9090","own":true,"ageMillis":null,"role":null,"eligible":null,"epoch":null,"entry":null,"lagMillis":null,"lease":null,"problem":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":null,"standbys":null}"#;
-    let leader = r#"{"name":"b","address":"http://10.0.0.2:9090","own":false,"ageMillis":310,"role":"leader","eligible":true,"epoch":3,"entry":41,"lagMillis":null,"lease":true,"problem":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":1,"standbys":2}"#;
+    let silent = r#"{"name":"a","address":"http://10.0.0.1:9090","own":true,"ageMillis":null,"role":null,"eligible":null,"epoch":null,"entry":null,"lagMillis":null,"lease":null,"problem":null,"mayNotLead":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":null,"standbys":null}"#;
+    let leader = r#"{"name":"b","address":"http://10.0.0.2:9090","own":false,"ageMillis":310,"role":"leader","eligible":true,"epoch":3,"entry":41,"lagMillis":null,"lease":true,"problem":null,"mayNotLead":null,"digestSequence":null,"digestAgeMillis":null,"standbysRequired":1,"standbys":2}"#;
     let expected = format!(
         r#"{{"member":"a","role":"follower","epoch":3,"leader":"b","gate":"OPEN","gateReason":null,"lead":{{"epoch":3,"since":1794839400000,"cause":"HAND_OVER","before":"a","openAfterMillis":900}},"log":{{"servers":3,"current":1,"majority":false,"leader":"n0","ageMillis":1000,"problem":null}},"members":[{silent},{leader}]}}"#
     );

@@ -24,6 +24,7 @@ fn view(role: ClusterRole) -> ClusterView {
         entry: 41,
         has_lease: role == ClusterRole::Leader,
         problem: None,
+        may_not_lead: None,
         leads_seen: 1,
         standbys_required: 1,
         standbys: 2,

@@ -66,6 +66,8 @@ value_object! {
         lagMillis: Option<usize>,
         lease: Option<bool>,
         problem: Option<&'a str>,
+        // Why it would not lead if the leader were gone.
+        mayNotLead: Option<&'a str>,
         // The last record at which a follower had the leader's state, and how long ago it compared them.
         digestSequence: Option<u64>,
         digestAgeMillis: Option<usize>,

@@ -124,6 +124,8 @@ value_object! {
         entry: Option<u64>,
         lease: bool,
         problem: Option<&'a str>,
+        // Why it would not lead if the leader were gone.
+        mayNotLead: Option<&'a str>,
         standbysRequired: usize,
         standbys: Option<usize>,
     }

@@ -248,6 +248,7 @@ fn cluster() {
         lagMillis: None,
         lease: Some(true),
         problem: None,
+        mayNotLead: None,
         digestSequence: None,
         digestAgeMillis: None,
         standbysRequired: Some(1),
@@ -261,6 +262,7 @@ fn cluster() {
         role: Some("follower"),
         lagMillis: Some(40),
         lease: Some(false),
+        mayNotLead: Some("it writes a snapshot"),
         digestSequence: Some(8_000),
         digestAgeMillis: Some(2_500),
         standbysRequired: None,
@@ -278,6 +280,7 @@ fn cluster() {
         entry: None,
         lagMillis: None,
         lease: None,
+        mayNotLead: None,
         digestSequence: None,
         digestAgeMillis: None,
         ..follower

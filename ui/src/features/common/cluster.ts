@@ -59,14 +59,16 @@ export function memberTone(state: ClusterState, member: ClusterMemberVO, now: nu
   if (isSilent(state, member, now)) return 'bad';
   if (member.problem !== null || (member.role === 'leader' && member.lease === false)) return 'bad';
   if ((memberLag(state, member, now) ?? 0) > LAG_MAX_MS) return 'warn';
-  return 'ok';
+  // One that is not eligible never leads: nothing is to be done.
+  return member.eligible === true && member.mayNotLead !== null ? 'warn' : 'ok';
 }
 
 /** What a member must be looked at for. */
 export function memberNote(member: ClusterMemberVO, words: Texts['cluster']): string {
   if (member.problem !== null) return member.problem;
   if (member.role === 'leader' && member.lease === false) return words.noLease;
-  return member.eligible === false ? words.notEligible : '';
+  if (member.eligible === false) return words.notEligible;
+  return member.mayNotLead === null ? '' : words.mayNotLead(member.mayNotLead);
 }
 
 /** Up to which record a follower had the leader's state. */

@@ -34,6 +34,7 @@ export const clusterMember = object({
   lagMillis: maybeNumber,
   lease: maybe(flag),
   problem: maybeText,
+  mayNotLead: maybeText,
   digestSequence: maybeNumber,
   digestAgeMillis: maybeNumber,
   standbysRequired: maybeNumber,

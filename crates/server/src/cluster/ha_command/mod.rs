@@ -104,7 +104,8 @@ struct MemberStatus {
     entry: u64,
     lease: bool,
     problem: Option<String>,
-    /// Nothing in the answer of an older build.
+    /// Nothing in the answer of an older build, as in the two behind it.
+    may_not_lead: Option<String>,
     #[serde(default)]
     standbys_required: u64,
     standbys: Option<u64>,
@@ -211,10 +212,10 @@ impl MemberStatus {
     fn line(&self) -> String {
         let lag = self.lag_millis.map_or(String::new(), |lag| lag.to_string());
         let note = match (&self.problem, self.role.as_str(), self.lease) {
-            (Some(reason), ..) => reason.as_str(),
-            (None, "leader", false) => "without its lease: it sends nothing to venues",
-            (None, "follower", _) if !self.eligible => "may not lead",
-            _ => "",
+            (Some(reason), ..) => reason.clone(),
+            (None, "leader", false) => "without its lease: it sends nothing to venues".to_owned(),
+            (None, "follower", _) => self.why_not_ready().map_or(String::new(), |why| format!("may not lead: {why}")),
+            _ => String::new(),
         };
         // Those that follow, of those that must have a record before it counts.
         let standby =
@@ -223,12 +224,19 @@ impl MemberStatus {
         format!("{} {note}", columns([&self.role, &epoch, &entry, &lag, &standby])).trim_end().to_owned()
     }
 
-    fn is_ready_to_lead(&self) -> bool {
+    /// Why it would not lead at once if the leader stopped now.
+    fn why_not_ready(&self) -> Option<String> {
         let lag = self.lag_millis.map(Duration::from_millis);
-        self.role == "follower"
-            && self.eligible
-            && self.problem.is_none()
-            && lag.is_some_and(|lag| lag <= FOLLOWER_LAG_MAX)
+        match (&self.problem, &self.may_not_lead, lag) {
+            _ if self.role != "follower" => Some("it does not follow".to_owned()),
+            (Some(reason), ..) | (None, Some(reason), _) => Some(reason.clone()),
+            _ if !self.eligible => Some("it is not eligible".to_owned()),
+            (None, None, None) => Some("it has not read the log to its end yet".to_owned()),
+            (None, None, Some(lag)) if lag > FOLLOWER_LAG_MAX => {
+                Some(format!("it was at the end of the log {} s ago", lag.as_secs()))
+            }
+            (None, None, Some(_)) => None,
+        }
     }
 }
 
@@ -241,7 +249,7 @@ fn hand_over(cluster: &ClusterMembers<'_>, data_dir: &Path) -> Result<String, Ex
         let reason = format!("{own_name} does not lead; call it beside the leader\n{}", table(&members));
         return Err(ExitFailure::new(Exit::Refused, reason));
     };
-    let is_ready = |(_, told): &&AskedMember| told.as_ref().is_ok_and(MemberStatus::is_ready_to_lead);
+    let is_ready = |(_, told): &&AskedMember| told.as_ref().is_ok_and(|told| told.why_not_ready().is_none());
     let ready = members.iter().filter(is_ready).count() as u64;
     if ready == 0 {
         let reason = format!("no follower is ready to lead, so nothing was stopped\n{}", table(&members));
@@ -330,6 +338,7 @@ mod tests {
                 entry: 7,
                 lease,
                 problem: None,
+                may_not_lead: None,
                 standbys_required: 1,
                 standbys: (role == "leader").then_some(2),
             }),
@@ -379,17 +388,27 @@ c                silent                                        connection refuse
     }
 
     #[test]
-    fn only_a_follower_at_the_end_of_the_log_may_be_handed_the_lead() {
-        let ready = |change: &dyn Fn(&mut MemberStatus)| {
+    fn the_lead_is_handed_to_a_follower_that_would_lead_at_once_and_no_other() {
+        let why_not = |change: &dyn Fn(&mut MemberStatus)| {
             let mut told = member("b", "follower", 3).1.unwrap();
             change(&mut told);
-            told.is_ready_to_lead()
+            told.why_not_ready().unwrap_or_default()
         };
-        assert!(ready(&|_| {}));
-        assert!(!ready(&|told| told.eligible = false));
-        assert!(!ready(&|told| told.lag_millis = Some(5_001)));
-        assert!(!ready(&|told| told.lag_millis = None));
-        assert!(!ready(&|told| told.problem = Some("the log does not answer".into())));
-        assert!(!ready(&|told| told.role = "leader".into()));
+        assert_eq!(why_not(&|_| {}), "");
+        assert_eq!(why_not(&|told| told.lag_millis = Some(5_000)), "", "a moment ago");
+        assert_eq!(why_not(&|told| told.lag_millis = Some(5_001)), "it was at the end of the log 5 s ago");
+        assert_eq!(why_not(&|told| told.lag_millis = None), "it has not read the log to its end yet");
+        assert_eq!(why_not(&|told| told.may_not_lead = Some("it writes a snapshot".into())), "it writes a snapshot");
+        assert_eq!(why_not(&|told| told.problem = Some("no answer".into())), "no answer");
+        assert_eq!(why_not(&|told| told.eligible = false), "it is not eligible", "of an older build");
+        assert_eq!(why_not(&|told| told.role = "leader".into()), "it does not follow");
+    }
+
+    #[test]
+    fn a_member_that_may_not_lead_says_why_in_the_table() {
+        let mut writing = member("b", "follower", 3);
+        writing.1.as_mut().unwrap().may_not_lead = Some("it writes a snapshot".into());
+        let text = status(&[member("a", "leader", 3), writing]).unwrap();
+        assert!(text.contains("       40          may not lead: it writes a snapshot\n"), "{text}");
     }
 }

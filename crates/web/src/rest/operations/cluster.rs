@@ -76,6 +76,7 @@ fn member_vo(ClusterMember { name, address, is_own, status }: &ClusterMember) ->
         lagMillis: status.and_then(|told| told.lag).map(millis),
         lease: status.map(|told| told.has_lease),
         problem: status.and_then(|told| told.problem.as_deref()),
+        mayNotLead: status.and_then(|told| told.may_not_lead.as_deref()),
         digestSequence: digest.map(|(sequence, _)| sequence),
         digestAgeMillis: digest.map(|(_, age)| millis(age)),
         standbysRequired: standbys.map(|(required, _)| required),

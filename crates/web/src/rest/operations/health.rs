@@ -56,6 +56,7 @@ const ALONE: ClusterVO<'static> = ClusterVO {
     entry: None,
     lease: true,
     problem: None,
+    mayNotLead: None,
     standbysRequired: 0,
     standbys: None,
 };
@@ -72,6 +73,7 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
         entry: Some(view.entry).filter(|entry| *entry > 0),
         lease: view.has_lease,
         problem: view.problem.as_deref(),
+        mayNotLead: view.may_not_lead.as_deref(),
         standbysRequired: view.standbys_required,
         standbys: (view.role == ClusterRole::Leader).then_some(view.standbys),
     }
