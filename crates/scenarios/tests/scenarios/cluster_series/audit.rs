@@ -163,9 +163,17 @@ fn expect_documented_refusals(fix: &FixLog) {
 }
 
 fn report(series: &Series, (rest, fix): (&RestLog, &FixLog), at_venue: usize) {
-    let rate = rest.acknowledged.len() as u64 / rest.seconds.max(1);
+    let rate = |count: u64| count / rest.seconds.max(1);
     let share = 100 * fix.rejected.len() / fix.sent.max(1);
-    println!("acknowledged over REST: {rate} a second; refused over FIX: {share} of 100");
+    println!(
+        "over REST offered {} a second ({} orders, {} that were due never placed), acknowledged {} a second; over FIX offered {} a second, \
+         refused {share} of 100",
+        rate(rest.offered),
+        rest.offered,
+        rest.skipped,
+        rate(rest.acknowledged.len() as u64),
+        rate(fix.sent as u64),
+    );
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     fix.rejected.values().for_each(|reason| *reasons.entry(reason).or_default() += 1);
     println!("refused over FIX: {reasons:?}");

@@ -14,10 +14,12 @@ use crate::binance::{BITCOIN, order_of};
 use crate::kill::flow::Random;
 use crate::test_platform::{limit, path_of, with_id};
 
-/// A client waits for its answer before it places the next order, and while nobody leads that takes seconds.
-const ORDERS_PER_CLIENT: u64 = 5;
+/// A client waits for its answer before it places the next order: by the rate an answer may take a quarter of a second.
+const ORDERS_PER_CLIENT: u64 = 4;
 const CLIENTS_MIN: u64 = 4;
-const CLIENTS_MAX: u64 = 64;
+const CLIENTS_MAX: u64 = 128;
+/// Orders that were due while no member led are placed afterwards, as fast as they are answered; those of an earlier time never.
+const CATCH_UP_MAX: Duration = Duration::from_secs(10);
 /// Between two attempts to place the same order.
 const PAUSE: Duration = Duration::from_millis(100);
 /// An order that nobody takes for so long is given up.
@@ -31,6 +33,10 @@ pub(crate) struct RestLog {
     pub(crate) refused: Vec<(String, String)>,
     /// Sent at least once, and never answered.
     pub(crate) unknown: Vec<String>,
+    /// Orders that were placed, whatever became of them.
+    pub(crate) offered: u64,
+    /// Orders that were due and never placed, because too many were due before them.
+    pub(crate) skipped: u64,
     /// Orders whose first outcome was not known.
     pub(crate) sent_again: u64,
     /// From the first order to the last answer.
@@ -58,12 +64,16 @@ impl RestLoad {
             log: RestLog::default(),
         };
         let clients = (rate / ORDERS_PER_CLIENT).clamp(CLIENTS_MIN, CLIENTS_MAX);
-        let interval = Duration::from_secs(clients) / u32::try_from(rate.max(1)).expect("it is small");
-        let start = |number| {
+        let pause = Duration::from_secs(1) / u32::try_from(rate.max(1)).expect("it is small");
+        let interval = pause * u32::try_from(clients).expect("it is small");
+        let begun = Instant::now();
+        let start = |number: u64| {
             let (client, stop) = (client(number), stop.clone());
-            thread::spawn(move || client.run(interval, &stop))
+            // One after the other, so that their orders do not come in bursts.
+            let due = begun + pause * u32::try_from(number).expect("it is small");
+            thread::spawn(move || client.run(Slots { due, interval }, &stop))
         };
-        Self { begun: Instant::now(), clients: (0..clients).map(start).collect(), acknowledged, stop }
+        Self { begun, clients: (0..clients).map(start).collect(), acknowledged, stop }
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
@@ -79,6 +89,8 @@ impl RestLoad {
             log.acknowledged.extend(told.acknowledged);
             log.refused.extend(told.refused);
             log.unknown.extend(told.unknown);
+            log.offered += told.offered;
+            log.skipped += told.skipped;
             log.sent_again += told.sent_again;
         }
         log.seconds = self.begun.elapsed().as_secs();
@@ -104,16 +116,15 @@ enum Attempt {
 }
 
 impl RestClient {
-    fn run(mut self, interval: Duration, stop: &AtomicBool) -> RestLog {
-        let mut due = Instant::now();
+    fn run(mut self, mut slots: Slots, stop: &AtomicBool) -> RestLog {
         for number in 0_u64.. {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            thread::sleep(due.saturating_duration_since(Instant::now()));
-            // What could not be sent while nobody led is not caught up with.
-            due = (due + interval).max(Instant::now());
+            self.log.skipped += slots.skip_old(Instant::now());
+            thread::sleep(slots.next().saturating_duration_since(Instant::now()));
             let id = format!("{}-{number}", self.name);
+            self.log.offered += 1;
             self.place(&order(number, &id), id);
         }
         self.log
@@ -160,6 +171,30 @@ impl RestClient {
     }
 }
 
+/// When the orders of one client are due.
+struct Slots {
+    due: Instant,
+    interval: Duration,
+}
+
+impl Slots {
+    fn next(&mut self) -> Instant {
+        let due = self.due;
+        self.due += self.interval;
+        due
+    }
+
+    /// Those that are due for too long.
+    fn skip_old(&mut self, now: Instant) -> u64 {
+        let mut skipped = 0;
+        while now.saturating_duration_since(self.due) > CATCH_UP_MAX {
+            self.due += self.interval;
+            skipped += 1;
+        }
+        skipped
+    }
+}
+
 /// Most never trade and are gone at once; some trade.
 fn order(number: u64, id: &str) -> Value {
     let side = if number.is_multiple_of(20) { "BUY" } else { "SELL" };
@@ -169,4 +204,23 @@ fn order(number: u64, id: &str) -> Value {
     let mut order = with_id(limit(BITCOIN, "BUY", 1, "20000"), id);
     (order["quantity"], order["tif"]) = (json!("0.001"), json!("IOC"));
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_that_were_due_are_caught_up_with_and_those_of_too_long_ago_are_counted() {
+        let (begin, interval) = (Instant::now(), Duration::from_millis(500));
+        let mut slots = Slots { due: begin, interval };
+        // An answer took 3 s: the orders of that time are due at once.
+        let late = begin + Duration::from_secs(3);
+        assert_eq!(slots.skip_old(late), 0);
+        let due: Vec<_> = (0..8).map(|_| slots.next()).collect();
+        assert_eq!((due[0], due.iter().filter(|due| **due <= late).count()), (begin, 7));
+        // And one took a minute.
+        assert_eq!(slots.skip_old(due[7] + Duration::from_secs(60)), 99);
+        assert_eq!(slots.next(), due[7] + Duration::from_secs(50));
+    }
 }
