@@ -224,6 +224,8 @@ pub struct ClusterView {
     pub problem: Option<String>,
     /// Why it would not lead if the leader were gone; none where it would, and of a leader.
     pub may_not_lead: Option<String>,
+    /// What is not known of the servers of the replicated log; it does not stop the member.
+    pub log_warning: Option<String>,
     /// Changes of the lead that it has seen since it started.
     pub leads_seen: u64,
     /// So many followers must have a record on disk before this member, as a leader, acknowledges it.

@@ -30,15 +30,15 @@ pub(crate) fn open(
         return Err(unavailable(format!("stream {name}: {description}")));
     }
     check(name, &found["config"])?;
-    check_servers(&found["cluster"], checked)
+    check_servers(&found["cluster"], checked).map(drop)
 }
 
-/// Whether every server that holds the stream now was asked, or did not answer.
+/// Whether every server that holds the stream now was asked, or did not answer. Names of those that did not answer, and acknowledge entries.
 pub(crate) fn check_holders(
     client: &NatsClient,
     settings: &JetStreamSettings,
     checked: &CheckedServers,
-) -> Result<(), LogOpenError> {
+) -> Result<BTreeSet<String>, LogOpenError> {
     let name = &settings.stream;
     let found = call(client, &format!("STREAM.INFO.{name}"), &json!({}), settings.open_wait)?;
     match found["error"]["description"].as_str() {
@@ -113,8 +113,9 @@ fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
 }
 
 /// Every server that holds a copy was asked whether it syncs, or did not answer. One that is gone for the stream's leader acknowledges
-/// nothing: it may have been replaced by one with another name, and is asked when it is back.
-fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpenError> {
+/// nothing: it may have been replaced by one with another name, and is asked when it is back. Names of those that hold a current copy, and
+/// have not said whether they sync.
+fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<BTreeSet<String>, LogOpenError> {
     let replicas = cluster["replicas"].as_array().into_iter().flatten().filter_map(|replica| replica["name"].as_str());
     let holders: BTreeSet<&str> = replicas.chain(cluster["leader"].as_str()).filter(|name| !name.is_empty()).collect();
     if (holders.len() as u64) < REPLICAS {
@@ -127,7 +128,8 @@ fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpe
     let others = checked.durable.iter().filter(|name| !holders.contains(name.as_str())).count();
     let silent = checked.silent.len().saturating_sub(gone.len().saturating_sub(others));
     if unknown.len() <= silent {
-        return Ok(());
+        let is_current = |name: &&str| cluster["leader"] == **name || current(cluster).contains(*name);
+        return Ok(unknown.into_iter().filter(is_current).map(ToOwned::to_owned).collect());
     }
     let unclear = unclear(cluster);
     if unknown.iter().filter(|name| !unclear.contains(*name)).count() <= silent {
@@ -141,6 +143,11 @@ fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpe
 fn away(cluster: &Value) -> BTreeSet<&str> {
     let unheard = |replica: &Value| replica["active"].as_u64().is_some_and(|heard| heard >= nanoseconds(UNHEARD));
     holders_that(cluster, |replica| replica["offline"] == true || unheard(replica))
+}
+
+/// They count for a majority.
+fn current(cluster: &Value) -> BTreeSet<&str> {
+    holders_that(cluster, |replica| replica["current"] == true)
 }
 
 /// Of a leader that has just been elected each other server is as if it had been heard of this instant, until it is. So is one that died before
@@ -167,7 +174,26 @@ mod tests {
     fn check_cluster(cluster: &Value, durable: &[&str], silent: &[&str]) -> Result<(), String> {
         let durable = durable.iter().map(|name| (*name).to_owned()).collect();
         let silent = silent.iter().map(|address| (*address).to_owned()).collect();
-        check_servers(cluster, &CheckedServers { durable, silent }).map_err(|error| error.to_string())
+        check_servers(cluster, &CheckedServers { durable, silent }).map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_holder_that_acknowledges_entries_and_does_not_say_whether_it_syncs_is_named() {
+        let cluster =
+            |second: Value| json!({ "leader": "n1", "replicas": [second, { "name": "n3", "current": true }] });
+        let unverified = |second: Value, durable: &[&str]| {
+            let durable = durable.iter().map(|name| (*name).to_owned()).collect();
+            let checked = CheckedServers { durable, silent: vec!["host:8222".to_owned()] };
+            check_servers(&cluster(second), &checked).unwrap().into_iter().collect::<Vec<_>>()
+        };
+        let current = || json!({ "name": "n2", "current": true });
+        assert_eq!(unverified(current(), &["n1", "n3"]), ["n2"]);
+        assert_eq!(unverified(current(), &["n2", "n3"]), ["n1"], "the leader of the stream is current");
+        let nothing: [&str; 0] = [];
+        assert_eq!(unverified(current(), &["n1", "n2", "n3"]), nothing);
+        assert_eq!(unverified(json!({ "name": "n2", "current": false }), &["n1", "n3"]), nothing, "it is behind");
+        let offline = json!({ "name": "n2", "current": true, "offline": true });
+        assert_eq!(unverified(offline, &["n1", "n3"]), nothing);
     }
 
     #[test]

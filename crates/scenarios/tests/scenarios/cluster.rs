@@ -173,7 +173,7 @@ fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
     let (of_leader, of_follower) = (told(leader), told(follower));
     let promised = metrics::promises();
     let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
-    assert_eq!(names.len(), 21);
+    assert_eq!(names.len(), 22);
     names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
     let values = [
         ("rialto_cluster_leader", 1, 0),

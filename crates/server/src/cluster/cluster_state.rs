@@ -80,6 +80,8 @@ pub(super) struct KnownCluster {
     digest: Option<(u64, Instant)>,
     /// The servers of the log, as they said last.
     log: Option<LogServers>,
+    /// Those that acknowledge entries, and whose monitoring does not say whether they sync.
+    unverified: Vec<String>,
 }
 
 /// The lead of this process.
@@ -134,6 +136,7 @@ impl ClusterState {
                 false => follower_problem(known.problem.as_ref(), &replication),
             },
             may_not_lead,
+            log_warning: log_warning(&known.unverified),
             standbys_required: standbys.required,
             standbys: standbys.following,
             records_waiting: standbys.records_waiting,
@@ -191,6 +194,19 @@ impl ClusterState {
     pub(crate) fn leader(&self) -> Option<(Epoch, CandidateId)> {
         let known = self.known();
         known.leader.map(|leader| (known.epoch, leader))
+    }
+
+    /// These acknowledge entries, and have not said for long whether they sync every write.
+    pub(crate) fn set_unverified_servers(&self, servers: Vec<String>) {
+        let mut known = self.known();
+        if let Some(warning) = log_warning(&servers).filter(|_| known.unverified != servers) {
+            tracing::warn!(%warning, "the replicated log may lose acknowledged entries in a power cut; make its monitoring address answer");
+        }
+        known.unverified = servers;
+    }
+
+    pub(crate) fn unverified_servers(&self) -> usize {
+        self.known().unverified.len()
     }
 
     /// As the log says.
@@ -298,7 +314,8 @@ impl ClusterState {
             ClusterRole::Leader => self.leader_check(),
             ClusterRole::Follower => self.follower_check(view.lag),
         };
-        HealthCheck { name: "cluster".to_owned(), ok, detail: format!("{}, {detail}", view.role.name()) }
+        let warning = view.log_warning.map_or(String::new(), |warning| format!("; {warning}"));
+        HealthCheck { name: "cluster".to_owned(), ok, detail: format!("{}, {detail}{warning}", view.role.name()) }
     }
 
     fn leader_check(&self) -> (bool, String) {
@@ -384,8 +401,19 @@ impl KnownCluster {
             lead: None,
             digest: None,
             log: None,
+            unverified: vec![],
         }
     }
+}
+
+/// It is no reason to stop trading: a majority of the others may sync.
+fn log_warning(unverified: &[String]) -> Option<String> {
+    let names = unverified.join(", ");
+    (!unverified.is_empty()).then(|| {
+        format!(
+            "NATS server {names} holds the log, and does not say whether it syncs every write: its monitoring is silent"
+        )
+    })
 }
 
 /// Every other member of the file is waited for.
@@ -433,6 +461,21 @@ pub(crate) mod tests {
         assert!(state.view().lag.is_some_and(|lag| lag < FOLLOWER_LAG_MAX));
         state.set_problem("nobody answers".to_owned());
         assert_eq!(check(), (false, "follower, nobody answers".to_owned()));
+    }
+
+    #[test]
+    fn a_server_of_the_log_that_does_not_say_whether_it_syncs_is_shown_and_nothing_stops() {
+        let state = state("a");
+        state.set_read_to_end(0);
+        state.set_unverified_servers(vec!["n2".to_owned()]);
+        let expected =
+            "NATS server n2 holds the log, and does not say whether it syncs every write: its monitoring is silent";
+        let (check, view) = (state.check(), state.view());
+        assert!(check.ok && check.detail.ends_with(expected), "{}", check.detail);
+        assert_eq!((view.log_warning.as_deref(), view.problem, view.may_not_lead), (Some(expected), None, None));
+        assert_eq!(state.unverified_servers(), 1);
+        state.set_unverified_servers(vec![]);
+        assert_eq!(state.view().log_warning, None);
     }
 
     #[test]

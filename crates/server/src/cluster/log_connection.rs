@@ -1,7 +1,7 @@
 //! Connection to the replicated log, and the identity that a new member takes from it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use crossbeam_channel::{Receiver, TryRecvError};
@@ -71,6 +71,7 @@ fn watch_servers(mut servers: ServerWatch, cluster: Arc<ClusterState>) -> io::Re
             if let Err(refused @ LogOpenError::Refused { .. }) = servers.check() {
                 return cluster.replication.refuse(refused.to_string());
             }
+            cluster.set_unverified_servers(servers.unverified(Instant::now()));
         }
     };
     thread::Builder::new().name("cluster-check".into()).spawn(watch).map(drop)

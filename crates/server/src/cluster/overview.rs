@@ -65,7 +65,9 @@ impl ClusterState {
 
     /// None where the servers of the log were not asked yet.
     pub(crate) fn log_view(&self) -> Option<LogServersView> {
-        self.log_servers().map(log_view)
+        let shown = self.log_servers().map(log_view);
+        let warning = self.view().log_warning;
+        shown.map(|log| LogServersView { problem: log.problem.or(warning), ..log })
     }
 
     fn member(&self, name: &str, address: &str) -> ClusterMember {

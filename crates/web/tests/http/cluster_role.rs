@@ -31,6 +31,7 @@ fn view(role: ClusterRole, leader: Option<&str>) -> ClusterView {
         has_lease: role == ClusterRole::Leader,
         problem: None,
         may_not_lead: None,
+        log_warning: None,
         leads_seen: 1,
         standbys_required: 1,
         standbys: 2,
@@ -87,10 +88,10 @@ fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
         ClusterView { may_not_lead: Some("it writes a snapshot".into()), ..view(ClusterRole::Follower, Some(LEADER)) };
     let program = FakeOperations { cluster: Some(writing), ..FakeOperations::default() };
     let follower = TestServer::with_program(program, |_| Ok(Answer::Done)).get("/health/cluster");
-    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"mayNotLead":"it writes a snapshot","standbysRequired":1,"standbys":null}"#;
+    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null,"mayNotLead":"it writes a snapshot","logWarning":null,"standbysRequired":1,"standbys":null}"#;
     assert!(follower.contains(expected), "{follower}");
     let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/health/cluster");
-    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"mayNotLead":null,"standbysRequired":0,"standbys":null}"#;
+    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":null,"leader":null,"lagMillis":null,"entry":null,"lease":true,"problem":null,"mayNotLead":null,"logWarning":null,"standbysRequired":0,"standbys":null}"#;
     assert!(alone.contains(expected), "{alone}");
 }
 

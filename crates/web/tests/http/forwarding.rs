@@ -25,6 +25,7 @@ fn view(role: ClusterRole) -> ClusterView {
         has_lease: role == ClusterRole::Leader,
         problem: None,
         may_not_lead: None,
+        log_warning: None,
         leads_seen: 1,
         standbys_required: 1,
         standbys: 2,

@@ -126,6 +126,8 @@ value_object! {
         problem: Option<&'a str>,
         // Why it would not lead if the leader were gone.
         mayNotLead: Option<&'a str>,
+        // What is not known of the servers of the replicated log.
+        logWarning: Option<&'a str>,
         standbysRequired: usize,
         standbys: Option<usize>,
     }

@@ -106,6 +106,7 @@ struct MemberStatus {
     problem: Option<String>,
     /// Nothing in the answer of an older build, as in the two behind it.
     may_not_lead: Option<String>,
+    log_warning: Option<String>,
     #[serde(default)]
     standbys_required: u64,
     standbys: Option<u64>,
@@ -217,6 +218,8 @@ impl MemberStatus {
             (None, "follower", _) => self.why_not_ready().map_or(String::new(), |why| format!("may not lead: {why}")),
             _ => String::new(),
         };
+        let notes = [Some(note).filter(|note| !note.is_empty()), self.log_warning.clone()];
+        let note = notes.into_iter().flatten().collect::<Vec<_>>().join("; ");
         // Those that follow, of those that must have a record before it counts.
         let standby =
             self.standbys.map_or(String::new(), |following| format!("{following}/{}", self.standbys_required));
@@ -339,6 +342,7 @@ mod tests {
                 lease,
                 problem: None,
                 may_not_lead: None,
+                log_warning: None,
                 standbys_required: 1,
                 standbys: (role == "leader").then_some(2),
             }),
@@ -407,8 +411,12 @@ c                silent                                        connection refuse
     #[test]
     fn a_member_that_may_not_lead_says_why_in_the_table() {
         let mut writing = member("b", "follower", 3);
-        writing.1.as_mut().unwrap().may_not_lead = Some("it writes a snapshot".into());
-        let text = status(&[member("a", "leader", 3), writing]).unwrap();
+        let told = writing.1.as_mut().unwrap();
+        told.may_not_lead = Some("it writes a snapshot".into());
+        let text = status(&[member("a", "leader", 3), writing.clone()]).unwrap();
         assert!(text.contains("       40          may not lead: it writes a snapshot\n"), "{text}");
+        writing.1.as_mut().unwrap().log_warning = Some("NATS server n2 is silent".into());
+        let text = status(&[member("a", "leader", 3), writing]).unwrap();
+        assert!(text.contains("it writes a snapshot; NATS server n2 is silent\n"), "{text}");
     }
 }

@@ -24,6 +24,8 @@ const TAKEOVER_HELP: &str =
     "From the last entry of the leader before to the open interfaces of this one; 0 before, and at a follower";
 const SERVERS_HELP: &str = "NATS servers that hold the replicated log; 0 where they do not answer";
 const CURRENT_HELP: &str = "NATS servers whose copy of the replicated log is up to date";
+const UNVERIFIED_HELP: &str =
+    "NATS servers that hold the replicated log and have not said for a minute whether they sync every write";
 const HELD_HELP: &str =
     "1 where the leader keeps more of the replicated log than its limits, for a member that has not read it";
 const PRICES_WANTED_HELP: &str = "Securities whose prices a follower gets, or a leader sends to followers";
@@ -61,6 +63,7 @@ impl Collector for ClusterCollector {
             ("cluster_log_entries", ENTRIES_HELP, entries),
             ("cluster_log_servers", SERVERS_HELP, servers as u64),
             ("cluster_log_servers_current", CURRENT_HELP, current as u64),
+            ("cluster_log_servers_unverified", UNVERIFIED_HELP, self.0.unverified_servers() as u64),
             ("cluster_log_majority", MAJORITY_HELP, u64::from(has_majority)),
             ("cluster_trim_held", HELD_HELP, u64::from(is_held)),
         ];

@@ -57,6 +57,7 @@ const ALONE: ClusterVO<'static> = ClusterVO {
     lease: true,
     problem: None,
     mayNotLead: None,
+    logWarning: None,
     standbysRequired: 0,
     standbys: None,
 };
@@ -74,6 +75,7 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
         lease: view.has_lease,
         problem: view.problem.as_deref(),
         mayNotLead: view.may_not_lead.as_deref(),
+        logWarning: view.log_warning.as_deref(),
         standbysRequired: view.standbys_required,
         standbys: (view.role == ClusterRole::Leader).then_some(view.standbys),
     }
