@@ -1,4 +1,4 @@
-//! A strategy in a process of its own, connected over NATS, goes on with the member that takes over.
+//! A strategy in a process of its own, connected over NATS: the process stays, and begins a new run at the member that takes over.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -73,7 +73,7 @@ fn phase(client: &mut HttpClient) -> Value {
 }
 
 #[test]
-fn a_strategy_process_goes_on_with_the_member_that_takes_over() {
+fn a_strategy_process_begins_a_new_run_at_the_member_that_takes_over() {
     // It quotes by every change of the book.
     let lab = LabPlatform::with("BETA", &["activity=calm"], "");
     let cluster = TestCluster::with_members(&["a", "b"], 0, lab);
