@@ -1,4 +1,4 @@
-//! Two members at a venue in a process of its own, and a server without a cluster at the same venue, with another account there.
+//! Members at a venue in a process of its own, and a server without a cluster at the same venue, with another account there.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,6 +23,8 @@ const LAB: [&str; 5] = [
     "limits.requestWeightPerMinute=10000000",
     "limits.rawRequestsPer5Minutes=10000000",
 ];
+/// Of the members.
+const NAMES: [&str; 3] = ["a", "b", "c"];
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -30,9 +32,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(crate) struct BenchCluster {
     lab: LabProcess,
     /// The one that leads first.
-    members: [Option<RunningServer>; 2],
-    launchers: [ServerLauncher; 2],
-    addresses: [SocketAddr; 2],
+    members: Vec<Option<RunningServer>>,
+    launchers: Vec<ServerLauncher>,
+    addresses: Vec<SocketAddr>,
     leader: usize,
     alone: RunningServer,
 }
@@ -44,27 +46,30 @@ pub(crate) fn order_body() -> String {
 
 /// From the kill of a leader on.
 pub(crate) struct Takeover {
-    /// Until the other member has written its epoch.
+    /// Until another member has written its epoch.
     pub(crate) led: Duration,
+    /// From the last entry of the one that was killed, as its successor has read it, until that one's interfaces are open. So the leader
+    /// acknowledged nothing for so long.
+    pub(crate) shut: Duration,
     /// Until it acknowledges an order. Decision 0059: its venue is logged on to some seconds later.
     pub(crate) ordered: Duration,
 }
 
 impl BenchCluster {
-    pub(crate) fn start(folder: &Path, nats: &NatsServers, standby: usize) -> Outcome<Self> {
+    pub(crate) fn start(folder: &Path, nats: &NatsServers, standby: usize, members: usize) -> Outcome<Self> {
         fs::create_dir(folder)?;
         let lab = LabProcess::start(&folder.join("lab"), &LAB);
         write_reference(&folder.join("reference"));
-        let ports = reserve_ports(2);
-        let addresses = [ports[0], ports[1]].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let addresses: Vec<_> =
+            reserve_ports(members).into_iter().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).collect();
         write_credentials(&folder.join("key.toml"), &lab, "BETA");
-        let launcher = |name: &str, port: u16| -> Outcome<ServerLauncher> {
-            let file = cluster_file(folder, name, (&addresses, standby), nats)?;
-            let launch = launcher(folder, &lab).on_folder(&folder.join(name)).with_cluster(&file);
-            Ok(launch.set("http.port", port))
+        let launcher = |place: usize| -> Outcome<ServerLauncher> {
+            let file = cluster_file(folder, place, (&addresses, standby), nats)?;
+            let launch = launcher(folder, &lab).on_folder(&folder.join(NAMES[place])).with_cluster(&file);
+            Ok(launch.set("http.port", addresses[place].port()))
         };
-        let launchers = [launcher("a", ports[0])?, launcher("b", ports[1])?];
-        let members = [Some(launchers[0].start()), Some(launchers[1].start())];
+        let launchers = (0..members).map(launcher).collect::<Outcome<Vec<_>>>()?;
+        let members = launchers.iter().map(|launcher| Some(launcher.start())).collect();
         let key = folder.join("alone.toml");
         write_credentials(&key, &lab, "ALPHA");
         let alone = launcher_alone(folder, &lab, &key).start();
@@ -99,29 +104,33 @@ impl BenchCluster {
         let killed = self.leader;
         self.members[killed].take().ok_or("it runs")?.kill();
         let begun = Instant::now();
-        self.leader = 1 - killed;
-        until("the new leader", || self.leads(self.leader).then_some(()))?;
+        self.leader = self.wait_for_leader()?;
         let led = begun.elapsed();
         let mut client = HttpClient::new(self.leader());
         until("an order of the new leader", || self.place(&mut client).ok())?;
         let ordered = begun.elapsed();
+        let shut = until("the new leader to tell how its lead began", || open_after(&mut client))?;
         self.members[killed] = Some(self.launchers[killed].start());
-        Ok(Takeover { led, ordered })
+        Ok(Takeover { led, shut, ordered })
     }
 
     /// A leader that lost the lead while a NATS server was away has ended; it comes back as a follower.
     fn restart_fenced(&mut self) -> Outcome<()> {
-        let other = 1 - self.leader;
-        if self.members[other].as_mut().is_none_or(RunningServer::has_ended) {
-            self.members[other] = Some(self.launchers[other].start());
+        for (member, launcher) in self.members.iter_mut().zip(&self.launchers) {
+            if member.as_mut().is_none_or(RunningServer::has_ended) {
+                *member = Some(launcher.start());
+            }
         }
         self.wait_until_followed()
     }
 
-    /// The other member has read everything.
+    /// The other members have read everything.
     pub(crate) fn wait_until_followed(&self) -> Outcome<()> {
-        let mut client = HttpClient::new(self.addresses[1 - self.leader]);
-        until("a follower", || (client.get("/health/ready").ok()?.status == 200).then_some(()))
+        for address in self.addresses.iter().filter(|address| **address != self.leader()) {
+            let mut client = HttpClient::new(*address);
+            until("a follower", || (client.get("/health/ready").ok()?.status == 200).then_some(()))?;
+        }
+        Ok(())
     }
 
     fn wait_for_leader(&self) -> Outcome<usize> {
@@ -150,6 +159,11 @@ impl BenchCluster {
     }
 }
 
+fn open_after(client: &mut HttpClient) -> Option<Duration> {
+    let overview: Value = serde_json::from_str(&client.get("/rest/cluster").ok()?.body).ok()?;
+    overview["lead"]["openAfterMillis"].as_u64().map(Duration::from_millis)
+}
+
 fn is_open(client: &mut HttpClient) -> bool {
     let body = client.get("/rest/adapter").map(|answer| answer.body).unwrap_or_default();
     serde_json::from_str::<Value>(&body).is_ok_and(|adapters| adapters[0]["openFor"] == "ORDERS")
@@ -162,7 +176,11 @@ fn amount(value: &Value) -> Outcome<Decimal> {
 fn launcher(folder: &Path, lab: &LabProcess) -> ServerLauncher {
     let launch = launcher_at_binance(folder, &VenueAddresses::of(lab));
     let launch = launch.set("risk.ordersPerSecond", 1_000_000).set("risk.rejectBreaker", "");
-    launch.set("http.requestsPerSecond", 1_000_000)
+    let launch = launch.set("http.requestsPerSecond", 1_000_000);
+    match std::env::var("RECEIVE_WINDOW_MILLIS") {
+        Ok(window) => launch.set("venues.LAB.receiveWindowMillis", window),
+        Err(_) => launch,
+    }
 }
 
 fn launcher_alone(folder: &Path, lab: &LabProcess, key: &Path) -> ServerLauncher {
@@ -171,17 +189,21 @@ fn launcher_alone(folder: &Path, lab: &LabProcess, key: &Path) -> ServerLauncher
 
 fn cluster_file(
     folder: &Path,
-    member: &str,
-    (addresses, standby): (&[SocketAddr; 2], usize),
+    place: usize,
+    (addresses, standby): (&[SocketAddr], usize),
     nats: &NatsServers,
 ) -> Outcome<PathBuf> {
+    let member = NAMES[place];
     let file = folder.join(format!("{member}.toml"));
-    let [first, second] = addresses;
+    let members: Vec<_> =
+        NAMES.iter().zip(addresses).map(|(name, address)| format!("{name} = \"http://{address}\"\n")).collect();
     let text = format!(
-        "member = \"{member}\"\nstream = \"standby-{standby}\"\nservers = {:?}\nmonitors = {:?}\nstandby = {standby}\n\
-         [members]\na = \"http://{first}\"\nb = \"http://{second}\"\n",
+        "member = \"{member}\"\nstream = \"members-{}-standby-{standby}\"\nservers = {:?}\nmonitors = {:?}\nstandby = {standby}\n\
+         [members]\n{}",
+        addresses.len(),
         nats.servers(),
         nats.monitors(),
+        members.concat(),
     );
     fs::write(&file, text)?;
     Ok(file)

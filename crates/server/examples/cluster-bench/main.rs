@@ -2,11 +2,12 @@
 //! how long there is no leader beside JetStream's own election, on this machine, in one table.
 //!
 //! `RIALTO_BIN=… NATS_SERVER_BIN=… cargo run --release -p server --example cluster-bench`; docs/benchmarks.md tells what each figure is.
-//! `TAKEOVERS` (10) is how often a leader is killed.
+//! `TAKEOVERS` (10) is how often a leader is killed, without a standby and with one; `RECEIVE_WINDOW_MILLIS` is `receiveWindowMillis` of the
+//! members' venue.
 
 /// A stream of its own on the same servers.
 mod bare_stream;
-/// Two members, and a server alone, at a venue in a process of its own.
+/// Members, and a server alone, at a venue in a process of its own.
 mod bench_cluster;
 #[path = "../rest-bench/load.rs"]
 #[allow(dead_code, reason = "the REST bench asks for lists too")]
@@ -49,12 +50,15 @@ fn main() -> Outcome<()> {
     let mut bare = BareStream::open(&nats)?;
     let mut rows = Vec::new();
     for standby in 0..AIMS.len() {
-        let mut cluster = BenchCluster::start(&folder.path().join(format!("standby-{standby}")), &nats, standby)?;
+        let cluster = BenchCluster::start(&folder.path().join(format!("standby-{standby}")), &nats, standby, 2)?;
         rows.extend(one_by_one(&cluster, &mut bare, standby)?);
         rows.push(in_flight(&cluster, standby)?);
-        if standby == 0 {
-            rows.extend(takeovers(&mut cluster, &mut bare, &mut nats)?);
-        }
+        drop(cluster);
+        // Where one is killed, its successor needs a standby that is left.
+        let members = 2 + standby;
+        let mut cluster =
+            BenchCluster::start(&folder.path().join(format!("takeover-{standby}")), &nats, standby, members)?;
+        rows.extend(takeovers(&mut cluster, &mut bare, &mut nats, standby)?);
     }
     table::print(&rows);
     println!("load average afterwards {}", machine::load_average());
@@ -126,34 +130,78 @@ fn told(load: &Load) -> String {
     format!("p50 {half:.1?}, p99 {nearly_all:.1?}")
 }
 
-/// From the kill of a leader to the epoch of the next one, and to the first order that it acknowledges, beside the kill of the server that leads
-/// the stream.
-fn takeovers(cluster: &mut BenchCluster, bare: &mut BareStream, nats: &mut NatsServers) -> Outcome<[Row; 2]> {
+/// From the kill of a leader to the epoch of the next one, and to the first order that it acknowledges; and from the last entry of the one that
+/// was killed until the interfaces of the next one are open. Beside the kill of the server that leads the stream.
+fn takeovers(
+    cluster: &mut BenchCluster,
+    bare: &mut BareStream,
+    nats: &mut NatsServers,
+    standby: usize,
+) -> Outcome<[Row; 4]> {
     let count = std::env::var("TAKEOVERS").map_or(Ok(10), |text| text.parse())?;
-    let (mut leads, mut orders, mut elections) = (Vec::new(), Vec::new(), Vec::new());
+    let mut times = [const { Vec::new() }; 4];
     for _ in 0..count {
-        let Takeover { led, ordered } = cluster.kill_leader()?;
-        leads.push(led);
-        orders.push(ordered);
-        elections.push(bare.kill_leader(nats)?);
+        let Takeover { led, shut, ordered } = cluster.kill_leader()?;
+        let election = bare.kill_leader(nats)?;
+        for (times, taken) in times.iter_mut().zip([led, shut, ordered, election]) {
+            times.push(taken);
+        }
         cluster.wait_until_followed()?;
     }
-    let [led, ordered, election] = [leads, orders, elections].map(|mut times: Vec<Duration>| {
-        times.sort_unstable();
-        [0, 50, 90, 100].map(|percent| percentile(&times, percent.min(100 * (times.len() - 1) / times.len())))
-    });
-    let spread = |times: &[Duration; 4]| {
-        format!("of {count}: least {:.1?}, p90 {:.1?}, most {:.1?}", times[0], times[2], times[3])
-    };
-    let beside = format!("{}; JetStream's election p50 {:.1?}, most {:.1?}", spread(&led), election[1], election[3]);
+    let [led, shut, ordered, election] = times.map(Spread::of);
+    let row =
+        |what, spread: Spread| Row::yardstick(what, spread.half, format!("{}; standby = {standby}", spread.told()));
     Ok([
-        Row::yardstick("leader killed to next epoch (p50)", led[1], beside),
-        Row::yardstick("leader killed to next order (p50)", ordered[1], spread(&ordered)),
+        row("leader killed to next epoch (p50)", led),
+        row("gate shut to gate open (p50)", shut),
+        row("leader killed to next order (p50)", ordered),
+        row("JetStream's own election (p50)", election),
     ])
+}
+
+/// How some times lie.
+struct Spread {
+    count: usize,
+    least: Duration,
+    half: Duration,
+    nearly_all: Duration,
+    most: Duration,
+}
+
+impl Spread {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let [least, half, nearly_all, most] = [0, 50, 90, 100].map(|percent| nearest_rank(&times, percent));
+        Self { count: times.len(), least, half, nearly_all, most }
+    }
+
+    fn told(&self) -> String {
+        let Self { count, least, nearly_all, most, .. } = self;
+        format!("of {count}: least {least:.1?}, p90 {nearly_all:.1?}, most {most:.1?}")
+    }
+}
+
+/// The least of the times than which so many of a hundred are no longer: of ten the ninth is the 90th percentile.
+fn nearest_rank(sorted: &[Duration], percent: usize) -> Duration {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 /// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.
 fn scratch() -> Outcome<tempfile::TempDir> {
     let program = std::env::current_exe()?;
     Ok(tempfile::tempdir_in(program.parent().ok_or("a program lies in a folder")?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ninth_of_ten_takeovers_is_the_90th_percentile_and_the_tenth_is_the_most() {
+        let spread = Spread::of((1..=10).rev().map(Duration::from_secs).collect());
+        let seconds = [spread.least, spread.half, spread.nearly_all, spread.most].map(|time| time.as_secs());
+        assert_eq!((spread.count, seconds), (10, [1, 5, 9, 10]));
+        assert_eq!(nearest_rank(&[Duration::from_secs(3)], 50).as_secs(), 3);
+    }
 }
