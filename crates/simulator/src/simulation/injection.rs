@@ -45,7 +45,8 @@ impl SimulatedRun {
                 if !fault.waits_on_the_disk() {
                     self.coverage.fault(fault.kind());
                 }
-                self.inject(*fault)
+                self.inject(*fault)?;
+                self.check_running()
             }
         }
     }

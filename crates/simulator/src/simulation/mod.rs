@@ -131,6 +131,8 @@ struct SimulatedRun {
     check_at: i64,
     /// When state and digest of the running platform are compared next.
     check_state_at: i64,
+    /// When the running platform is held against the venues' ledgers next.
+    check_venues_at: i64,
     /// When the FIX port and its clients have their next turn.
     fix_at: i64,
     /// How far the journal was durable when they were woken last.
@@ -190,6 +192,7 @@ impl SimulatedRun {
             look_at: NEVER,
             check_at: 0,
             check_state_at: 0,
+            check_venues_at: 0,
             fix_at: 0,
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),

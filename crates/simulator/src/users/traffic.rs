@@ -220,6 +220,14 @@ impl UserTraffic {
         self.administrator.is_waiting() || self.clients.iter().any(|client| !client.waiting.is_empty())
     }
 
+    /// What was answered is in the journal. While the administrator waits it is not clear which of its requests a record is of.
+    pub(crate) fn check_answers(&mut self, journal: &AdminRecords) -> InvariantResult {
+        if !self.administrator.is_waiting() {
+            self.administrator.check(journal)?;
+        }
+        self.claims.check(journal)
+    }
+
     /// While no process runs: what was answered is in the journal, and what is there is known from now on.
     pub(crate) fn check(&mut self, journal: &AdminRecords) -> InvariantResult {
         self.administrator.check(journal)?;

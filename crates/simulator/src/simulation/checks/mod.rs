@@ -14,6 +14,8 @@ use crate::schedule::SECOND;
 const CHECK_EVERY: i64 = 10 * SECOND;
 /// Its state and digest are compared so often, once all that it took in is durable: to encode a state takes long.
 const CHECK_STATE_EVERY: i64 = 100 * SECOND;
+/// The venues' ledgers, and what users were told, are held against its journal so often.
+const CHECK_VENUES_EVERY: i64 = 100 * SECOND;
 
 impl SimulatedRun {
     /// What these books have beyond what was checked before.
@@ -26,7 +28,10 @@ impl SimulatedRun {
         let venue = self.read_venues()?;
         self.evidence(books, &venue).check(progress)?;
         self.check_logs(books, is_final.then_some(self.stomp.settled))?;
-        self.check_users(books, progress)?;
+        if self.machine.traits.has_users {
+            self.read_admin_records(books, progress)?;
+            self.users.check(&progress.admin)?;
+        }
         if !is_final {
             return Ok(());
         }
@@ -34,8 +39,8 @@ impl SimulatedRun {
         self.check_end(&self.evidence(books, &venue))
     }
 
-    /// The platform while it runs: what is durable by now is held against the logs of all clients. The venues' ledgers are left to the
-    /// starts, because they are read from their beginning, and so are users.
+    /// The platform while it runs: what is durable by now is held against the logs of all clients, and now and then against the venues'
+    /// ledgers, which are read from their beginning.
     pub(super) fn check_running(&mut self) -> InvariantResult {
         self.check_at = self.now() + CHECK_EVERY;
         // A damaged file is looked at when a start reads it.
@@ -43,12 +48,22 @@ impl SimulatedRun {
         let platform = self.platform.as_deref().filter(|platform| platform.is_started() && is_undisturbed);
         let Some(end) = platform.map(Platform::durable) else { return Ok(()) };
         let Some((mut books, mut progress)) = self.books.take() else { return Ok(()) };
-        books.read_on(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
-        self.check_state(&books)?;
-        self.evidence(&books, &VenueBooks::default()).check_journal(&mut progress)?;
-        self.check_logs(&books, None)?;
+        let checked = self.check_durable(&mut books, &mut progress, end);
         self.books = Some((books, progress));
-        Ok(())
+        checked
+    }
+
+    fn check_durable(&mut self, books: &mut JournalBooks, progress: &mut CheckProgress, end: u64) -> InvariantResult {
+        books.read_on(&self.machine, end).map_err(unreadable)?;
+        self.check_state(books)?;
+        if self.now() < self.check_venues_at {
+            self.evidence(books, &VenueBooks::default()).check_journal(progress)?;
+        } else {
+            self.check_venues_at = self.now() + CHECK_VENUES_EVERY;
+            self.evidence(books, &self.read_venues()?).check(progress)?;
+            self.check_answers_of_users(books, progress)?;
+        }
+        self.check_logs(books, None)
     }
 
     /// Where something is not durable yet, the state is ahead of the books: the next check has another try.
@@ -89,15 +104,20 @@ impl SimulatedRun {
         self.machine.strategy.check(books, complete_through)
     }
 
-    /// At a start alone: what became of changes without an answer is known then, and all sessions have ended.
-    fn check_users(&mut self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
-        if self.machine.traits.has_users {
-            let unreadable = |reason| broken("the journal cannot be read", reason);
-            let (before, end) = (progress.admin_through, books.recovered.last_sequence);
-            read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
-            progress.admin_through = end;
-            self.users.check(&progress.admin)?;
+    /// What users and the administrator were told by now. What became of changes without an answer, and which sessions have ended, only a
+    /// start decides.
+    fn check_answers_of_users(&mut self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
+        if !self.machine.traits.has_users {
+            return Ok(());
         }
+        self.read_admin_records(books, progress)?;
+        self.users.check_answers(&progress.admin)
+    }
+
+    fn read_admin_records(&self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
+        let (before, end) = (progress.admin_through, books.recovered.last_sequence);
+        read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
+        progress.admin_through = end;
         Ok(())
     }
 
@@ -128,4 +148,8 @@ impl SimulatedRun {
         self.coverage.sent_again(self.submissions.repeated.len());
         self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
     }
+}
+
+fn unreadable(reason: String) -> BrokenInvariant {
+    broken("the journal cannot be read", reason)
 }
