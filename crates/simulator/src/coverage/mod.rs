@@ -312,6 +312,11 @@ impl fmt::Display for Coverage {
         let PacePeaks { turns, steps, instructions } = self.pace;
         writeln!(f, "the most in one simulated second\n{turns:>9}  turns of the loop\n{steps:>9}  steps of all parts")?;
         writeln!(f, "{instructions:>9}  instructions about one order\n")?;
+        let faults = Fault::KINDS.into_iter().filter(|kind| !self.faults.contains_key(kind));
+        writeln!(f, "kinds of faults never reached\n  {}\n", faults.collect::<Vec<_>>().join(", "))?;
+        let records = RECORD_KINDS.into_iter().filter(|(kind, _)| !self.records.contains_key(kind));
+        let records: Vec<_> = records.map(|(_, name)| name).collect();
+        writeln!(f, "kinds of journal records never reached\n  {}\n", records.join(", "))?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
         writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
         writeln!(f, "\nrows of docs/order-states.md never reached\n{}", self.order_table)?;

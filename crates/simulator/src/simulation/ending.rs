@@ -84,7 +84,10 @@ impl SimulatedRun {
         // What was read start by start is what the whole journal gives.
         let (piecewise, _) = self.read_books(end)?;
         same_state(&found, &piecewise)?;
-        self.check(&books, &mut CheckProgress::default(), true)?;
+        let mut progress = CheckProgress::default();
+        let checked = self.check(&books, &mut progress, true);
+        self.books = Some((books, progress));
+        checked?;
         let state = blake3::hash(&found.state).to_hex();
         self.trace.line(format_args!("the run ends: journal to {end}, state {}", &state[..16]));
         Ok(())

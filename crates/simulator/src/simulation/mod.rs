@@ -87,6 +87,8 @@ pub fn run(plan: &Plan) -> io::Result<RunReport> {
     let played = catch_unwind(AssertUnwindSafe(|| simulation.play(&plan.steps, plan.length)));
     drop(watch);
     let played = played.unwrap_or_else(|panic| Err(broken(PANICKED, panic_text(&*panic))));
+    // Behind a panic not all of it can be told.
+    drop(catch_unwind(AssertUnwindSafe(|| simulation.cover())));
     // What else is broken then follows from the panic.
     let violation = simulation.panics.nothing_panicked().and(played).err();
     if let Some(violation) = &violation {
@@ -443,9 +445,9 @@ impl SimulatedRun {
             &state[..16]
         ));
         let (books, mut progress) = self.read_books(end)?;
-        same_state(&found, &books)?;
-        self.check(&books, &mut progress, false)?;
+        let checked = same_state(&found, &books).and_then(|()| self.check(&books, &mut progress, false));
         self.books = Some((books, progress));
+        checked?;
         self.restore_bit()?;
         self.platform = Some(platform);
         self.after_work()?;

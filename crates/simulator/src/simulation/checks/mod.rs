@@ -32,11 +32,7 @@ impl SimulatedRun {
             self.read_admin_records(books, progress)?;
             self.users.check(&progress.admin)?;
         }
-        if !is_final {
-            return Ok(());
-        }
-        self.cover(books, progress, &venue);
-        self.check_end(&self.evidence(books, &venue))
+        if is_final { self.check_end(&self.evidence(books, &venue)) } else { Ok(()) }
     }
 
     /// The platform while it runs: what is durable by now is held against the logs of all clients, and now and then against the venues'
@@ -134,19 +130,24 @@ impl SimulatedRun {
         evidence.no_order_outlives_its_day(self.rested)
     }
 
-    fn cover(&mut self, books: &JournalBooks, progress: &CheckProgress, venue: &VenueBooks) {
-        let inferred = self.evidence(books, venue).inferred_fills();
-        self.coverage.books(books);
+    /// What the run has come to, whether it kept all promises or not: its journal as far as it was read last.
+    pub(super) fn cover(&mut self) {
+        let known = self.books.take();
+        let venue = self.read_venues().unwrap_or_default();
+        if let Some((books, progress)) = &known {
+            let inferred = self.evidence(books, &venue).inferred_fills();
+            self.coverage.books(books);
+            self.coverage.values(progress.values.samples, venue.legs().count());
+            self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
+        }
         self.coverage.clients(&self.clients);
         self.coverage.fix_clients(&self.fix_clients);
         self.coverage.stomp_clients(&self.stomp.clients);
         self.coverage.strategy(self.machine.strategy.counts(), &self.machine.strategy.refusals());
-        self.coverage.values(progress.values.samples, venue.legs().count());
         self.coverage.users(self.users.counts(), self.users.refusals());
         self.coverage.http_reads(self.http_reads.counts, &self.http_reads.refusals);
         self.coverage.pace(&self.pace.peaks);
         self.coverage.sent_again(self.submissions.repeated.len());
-        self.coverage.lab(self.lab.as_ref().map_or_else(Default::default, |lab| lab.counts(inferred)));
     }
 }
 
