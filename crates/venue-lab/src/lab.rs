@@ -146,6 +146,7 @@ impl RunningLab {
             sessions: sessions.clone(),
             markets: symbols,
             clock: LabClock::default(),
+            reported: None,
         };
         let fix_folder = folder.join(FIX_FOLDER);
         fs::create_dir_all(&fix_folder).map_err(|error| LabError::Io("make the folder fix".to_owned(), error))?;

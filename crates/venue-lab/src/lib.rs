@@ -25,6 +25,7 @@ mod stepped_lab;
 pub use certify::{Certificate, CertifyRequest, certify};
 pub use config::LabConfig;
 pub use config::config_error::LabConfigError;
+pub use fix_face::ReportedTrade;
 pub use lab::{LabError, RunningLab};
 pub use lab_clock::LabClock;
 pub use ledger::LedgerError;

@@ -57,6 +57,21 @@ impl InferredFills {
         Ok(())
     }
 
+    /// None is more than executions of its order that are not left out: those of which the venue has lost the reports.
+    pub(super) fn were_lost(
+        &self,
+        books: &VenueBooks,
+        is_left_out: &dyn Fn(&(usize, Text)) -> bool,
+    ) -> InvariantResult {
+        for (key, inferred) in &self.0 {
+            let lost = unbooked(books, *key, is_left_out);
+            ensure(inferred.quantity <= lost.quantity, "a fill is inferred and was not lost", || {
+                format!("inferred of {key:?}: {inferred:?}, lost and not booked by itself: {lost:?}")
+            })?;
+        }
+        Ok(())
+    }
+
     /// Once all is quiet each is all of it, and worth the same.
     pub(super) fn are_whole(&self, books: &VenueBooks, is_booked: &dyn Fn(&(usize, Text)) -> bool) -> InvariantResult {
         for (key, inferred) in &self.0 {

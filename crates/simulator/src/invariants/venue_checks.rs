@@ -10,7 +10,6 @@ use super::Evidence;
 use super::broken_invariant::{InvariantResult, broken, ensure};
 use super::inferred_fills::{InferredFills, inferred_order};
 use super::venue_books::{OrderAtVenue, VenueEnd};
-use crate::lab_venue::LabMachine;
 use crate::schedule::LabFault;
 use crate::submissions::RepeatedSubmission;
 
@@ -89,14 +88,16 @@ impl Evidence<'_> {
             let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
             let key = (self.market.venue_of(transaction.account), exec_id);
             if inferred.add(key.0, &key.1, transaction) {
-                self.may_be_inferred(&key.1, transaction)?;
+                self.is_of_its_order(inferred_order(&key.1), transaction)?;
                 continue;
             }
             let before: &mut Vec<&Transaction> = booked.entry(key.clone()).or_default();
             self.is_booked_once(&key, before, transaction)?;
             before.push(transaction);
         }
-        inferred.are_of_venue(self.venue, &|key| booked.contains_key(key))
+        let is_booked = |key: &(usize, Text)| booked.contains_key(key);
+        inferred.are_of_venue(self.venue, &is_booked)?;
+        inferred.were_lost(self.venue, &|key| is_booked(key) || !self.is_lost(key))
     }
 
     fn is_booked_once(&self, key: &(usize, Text), before: &[&Transaction], booked: &Transaction) -> InvariantResult {
@@ -122,11 +123,10 @@ impl Evidence<'_> {
         self.is_of_its_order(fill.map(|fill| fill.order), booked)
     }
 
-    /// Every report comes again until the journal has it, unless the venue begins its sequence numbers anew, or is killed while reports wait.
-    fn may_be_inferred(&self, exec_id: &str, booked: &Transaction) -> InvariantResult {
-        let has_forgotten = self.struck(LabFault::NumbersReset) > 0 || self.lab.is_some_and(LabMachine::was_killed);
-        ensure(has_forgotten, "a fill is inferred and was not lost", || format!("{booked:?}"))?;
-        self.is_of_its_order(inferred_order(exec_id), booked)
+    /// Whether the venue cannot report the execution any more. Every report comes again until the journal has it, unless the venue has begun
+    /// its sequence numbers anew, or was killed before it has sent it.
+    fn is_lost(&self, (venue, exec_id): &(usize, Text)) -> bool {
+        self.lab.is_some_and(|lab| lab.venue == *venue && lab.has_lost(exec_id))
     }
 
     /// How many fills the platform inferred.

@@ -10,7 +10,9 @@ use venue_lab::{LabClock, LabConfig, SteppedLab};
 use super::lab_counts::{LabCounts, StruckFaults, add_struck, struck_by};
 use super::lab_listener::LabListener;
 use super::lab_setup::{ROUNDS_PER_STEP, lab_config};
+use super::lost_reports::{LostReports, first_unconfirmed};
 use crate::clock::SimulatedClock;
+use crate::machine::Machine;
 use crate::market::Market;
 use crate::network::{ClientInput, ClientNetwork, NetworkEnd, SteppedRuntime};
 use crate::schedule::{ConnectionFault, SECOND};
@@ -38,7 +40,9 @@ pub(crate) struct LabMachine {
     connections: u64,
     /// Of the labs that were killed.
     struck_before: StruckFaults,
-    was_killed: bool,
+    lost: LostReports,
+    /// Of the platform's session: which reports its journal has.
+    numbers: PathBuf,
 }
 
 struct LabOnRuntime {
@@ -48,30 +52,28 @@ struct LabOnRuntime {
 
 impl LabMachine {
     /// Where a venue of the run is the lab; its disk is beside that of the platform.
-    pub(crate) fn of_run(
-        (venue, seed): (Option<usize>, u64),
-        market: &Market,
-        (beside, clock): (&Path, &SimulatedClock),
-        listener: &LabListener,
-    ) -> Result<Option<Self>, String> {
-        let Some(venue) = venue else { return Ok(None) };
-        Self::new((venue, seed), market, (&beside.join("lab"), clock), listener.clone()).map(Some)
+    pub(crate) fn of_run(machine: &Machine, beside: &Path) -> Result<Option<Self>, String> {
+        let Some(venue) = machine.traits.lab_venue else { return Ok(None) };
+        let numbers = machine.folder.join("venues").join(format!("{}.numbers", machine.market.adapter(venue)));
+        let made = Self::new((venue, machine.seed), &machine.market, (&beside.join("lab"), &machine.clock));
+        let mut made = Self { listener: machine.lab_listener.clone(), numbers, ..made? };
+        made.start()?;
+        Ok(Some(made))
     }
 
     fn new(
         (venue, seed): (usize, u64),
         market: &Market,
         (folder, clock): (&Path, &SimulatedClock),
-        listener: LabListener,
     ) -> Result<Self, String> {
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        let mut machine = Self {
+        Ok(Self {
             venue,
             config: lab_config(market, seed)?,
             folder: folder.to_owned(),
             clock: clock.clone(),
             opened: clock.wall(),
-            listener,
+            listener: LabListener::default(),
             network: ClientNetwork::new(SeededRng::new(seed, 981)),
             connection: None,
             running: None,
@@ -80,10 +82,9 @@ impl LabMachine {
             turn_at: 0,
             connections: 0,
             struck_before: StruckFaults::new(),
-            was_killed: false,
-        };
-        machine.start()?;
-        Ok(machine)
+            lost: LostReports::default(),
+            numbers: PathBuf::new(),
+        })
     }
 
     /// The exchange goes by a clock that nobody sets; its messages are stamped by one that is right where the platform's is.
@@ -107,18 +108,19 @@ impl LabMachine {
     /// The lab is killed, and comes back after a while; where it is down that is no news.
     pub(crate) fn kill(&mut self, now: i64, seconds: i64) {
         let Some(running) = self.running.take() else { return };
-        self.ledger_before = Some(running.lab.ledger());
+        let ledger = running.lab.ledger();
+        self.lost.on_kill(&running.lab, &ledger);
+        self.ledger_before = Some(ledger);
         add_struck(&mut self.struck_before, &struck_by(&running.lab.transcript()));
-        self.was_killed = true;
         self.start_at = now + seconds * SECOND;
         self.listener.set_down(true);
         self.network.close();
         self.connection = None;
     }
 
-    /// Reports that waited for a client when it was killed are never sent: the lab's documentation says so.
-    pub(crate) fn was_killed(&self) -> bool {
-        self.was_killed
+    /// Whether the platform will never be told of this execution by itself.
+    pub(crate) fn has_lost(&self, exec_id: &str) -> bool {
+        self.lost.has(exec_id)
     }
 
     /// Orders, trades and balances, as they are or were when it was killed.
@@ -195,6 +197,7 @@ impl LabMachine {
         runtime.step_if_due(now);
         lab.step().map_err(|error| error.to_string())?;
         runtime.step_if_due(now);
+        self.lost.on_reset(lab.take_dropped_trades(), || first_unconfirmed(&self.numbers));
         let due = lab.due_nanos().map_or(i64::MAX, |due| due - self.opened);
         self.turn_at = self.turn_at.min(due.max(now + 1));
         if let Some(connection) = &self.connection {

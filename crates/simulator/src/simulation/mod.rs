@@ -208,12 +208,7 @@ impl SimulatedRun {
             bad_row: None,
             replay_budget: ReplayBudget::default(),
             venue_lines: std::array::from_fn(|_| VenueLine::working(plan.seed)),
-            lab: LabMachine::of_run(
-                (machine.traits.lab_venue, seed),
-                market,
-                (folder, &machine.clock),
-                &machine.lab_listener,
-            )?,
+            lab: LabMachine::of_run(&machine, folder)?,
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),

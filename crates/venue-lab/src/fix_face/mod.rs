@@ -6,6 +6,7 @@ mod fields;
 mod inbox;
 mod market_data;
 mod orders;
+mod reported_trades;
 mod reports;
 mod scope;
 mod security_list;
@@ -36,6 +37,8 @@ use crate::sessions::Sessions;
 use application::FixApplication;
 use faults::fault_stream;
 use inbox::SessionInbox;
+pub use reported_trades::ReportedTrade;
+pub(crate) use reported_trades::ReportedTrades;
 use reports::ReportScope;
 use scope::SessionScope;
 use session_file::SessionFile;
@@ -76,6 +79,8 @@ pub(crate) struct FixFaceState {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) markets: Arc<BTreeMap<String, usize>>,
     pub(crate) clock: LabClock,
+    /// Where somebody asks which trades were reported.
+    pub(crate) reported: Option<ReportedTrades>,
 }
 
 /// Starts the sessions of a face and accepts their clients until `stop` becomes true. Sessions whose messages come again keep them in
@@ -134,7 +139,9 @@ fn start_sessions(
         let now = state.clock.sessions().now();
         let (handle, task) = if config.resends {
             let path = SessionFile::path_of(folder, config.version.face(), &session.comp_id);
-            start_session(&settings, session, state, shared, SessionFile::open(path, now)?, stop)
+            let file = SessionFile::open(path, now)?.telling(state.reported.clone(), &session.comp_id);
+            let file = file.map_err(|error| StorageError::Failed { reason: error.to_string() })?;
+            start_session(&settings, session, state, shared, file, stop)
         } else {
             start_session(&settings, session, state, shared, MemoryStore::new(now), stop)
         };

@@ -9,6 +9,8 @@ use minicbor::{Decode, Encode};
 use storage::append_log::AppendLog;
 use storage::{OsFileSystem, StorageError};
 
+use super::reported_trades::ReportedTrades;
+
 /// One change of a session.
 #[derive(Debug, PartialEq, Eq, Encode, Decode)]
 enum SessionRecord {
@@ -44,6 +46,8 @@ pub(super) struct SessionFile {
     log: AppendLog,
     /// The incoming number that the file has.
     recorded_incoming: SeqNum,
+    /// Where somebody asks which trades were reported, with the name of the session there.
+    reported: Option<(ReportedTrades, String)>,
 }
 
 impl SessionFile {
@@ -66,11 +70,21 @@ impl SessionFile {
         let (found, mut log) = AppendLog::open(&path, &mut |payload| replay(&mut memory, payload))?;
         log.confirm_found()?;
         let recorded_incoming = memory.next_incoming();
-        let mut file = Self { memory, path, log, recorded_incoming };
+        let mut file = Self { memory, path, log, recorded_incoming, reported: None };
         if found.records == 0 {
             file.log.append(&encode(&file.beginning()))?;
         }
         Ok(file)
+    }
+
+    /// Tells the trades that it has reported and will report.
+    pub(super) fn telling(mut self, reported: Option<ReportedTrades>, session: &str) -> Result<Self, StoreError> {
+        if let Some(reported) = &reported {
+            let mut visit = |number, message: &[u8]| reported.add(session, number, message);
+            self.memory.read(1, self.memory.next_outgoing(), &mut visit)?;
+        }
+        self.reported = reported.map(|reported| (reported, session.to_owned()));
+        Ok(self)
     }
 
     fn beginning(&self) -> SessionRecord {
@@ -145,6 +159,7 @@ impl MessageStore for SessionFile {
 
     fn append(&mut self, number: SeqNum, traffic: Traffic, message: &[u8]) -> Result<(), StoreError> {
         self.memory.append(number, traffic, message)?;
+        self.reported.iter().for_each(|(reported, session)| reported.add(session, number, message));
         let message = if traffic == Traffic::Application { message.to_vec() } else { Vec::new() };
         self.record(&SessionRecord::Sent { next_incoming: self.memory.next_incoming(), message })
     }
@@ -166,6 +181,7 @@ impl MessageStore for SessionFile {
 
     fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         self.memory.reset(now)?;
+        self.reported.iter().for_each(|(reported, session)| reported.drop_all(session));
         self.begin()
     }
 

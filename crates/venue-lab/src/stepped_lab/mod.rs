@@ -16,7 +16,7 @@ use crate::admin;
 use crate::config::LabConfig;
 use crate::faults::LabFaults;
 use crate::faults::fault_request::FaultRequest;
-use crate::fix_face::{self, FixFaceState, FixVersion};
+use crate::fix_face::{self, FixFaceState, FixVersion, ReportedTrade, ReportedTrades};
 use crate::lab::{FIX_FOLDER, LEDGER_FILE, LabError, market_indexes};
 use crate::lab_clock::LabClock;
 use crate::ledger::SpotLedger;
@@ -28,6 +28,7 @@ const CONNECTIONS_WAITING_MAX: usize = 64;
 pub struct SteppedLab {
     exchange: ExchangeThread,
     faults: Arc<LabFaults>,
+    reported: ReportedTrades,
     connections: mpsc::Sender<CallerStream>,
     _stop: watch::Sender<bool>,
     _lock: DataDirLock,
@@ -42,12 +43,14 @@ impl SteppedLab {
         let (ledger, exchange) = opened.map_err(LabError::Ledger)?;
         let (handle, exchange) = sequencer::by_hand(exchange, ledger, clock.clone());
         let faults = Arc::new(LabFaults::with_clock(clock.clone()));
+        let reported = ReportedTrades::default();
         let state = FixFaceState {
             exchange: handle,
             faults: faults.clone(),
             sessions: Arc::new(Sessions::default()),
             markets: market_indexes(config),
             clock,
+            reported: Some(reported.clone()),
         };
         let sessions = folder.join(FIX_FOLDER);
         fs::create_dir_all(&sessions).map_err(|error| LabError::Io("make the folder fix".to_owned(), error))?;
@@ -57,7 +60,7 @@ impl SteppedLab {
         if let Some(face) = config.fix_faces.iter().find(|face| face.version == FixVersion::Fix44) {
             fix_face::serve_streams(face, &state, &sessions, waiting, &stopped).map_err(LabError::Storage)?;
         }
-        Ok(Self { exchange, faults, connections, _stop: stop, _lock: lock })
+        Ok(Self { exchange, faults, reported, connections, _stop: stop, _lock: lock })
     }
 
     /// A client connects; false where no more are taken.
@@ -89,6 +92,16 @@ impl SteppedLab {
     /// The faults that struck so far, a line each.
     pub fn transcript(&self) -> String {
         self.faults.transcript()
+    }
+
+    /// Trades that clients were told of and can ask for again, by their sequence numbers.
+    pub fn reported_trades(&self) -> Vec<ReportedTrade> {
+        self.reported.kept()
+    }
+
+    /// Trades that clients were told of and cannot ask for any more, because sequence numbers have begun anew since this was asked last.
+    pub fn take_dropped_trades(&self) -> Vec<ReportedTrade> {
+        self.reported.take_dropped()
     }
 
     /// Orders, trades and balances, as the admin port tells them.

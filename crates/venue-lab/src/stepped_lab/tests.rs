@@ -54,6 +54,12 @@ impl TestClient {
 
     /// Sends a message, lets the lab run, and shows what came.
     fn ask(&mut self, fields: &str) -> Vec<String> {
+        self.send(fields);
+        self.heard()
+    }
+
+    /// Sends a message, and lets the lab run.
+    fn send(&mut self, fields: &str) {
         self.number += 1;
         let (kind, rest) = fields.split_once('|').unwrap();
         let body =
@@ -66,7 +72,6 @@ impl TestClient {
             self.lab.step().unwrap();
         }
         self.runtime.block_on(take_turns());
-        self.heard()
     }
 
     fn heard(&mut self) -> Vec<String> {
@@ -175,4 +180,18 @@ fn the_account_has_orders_from_elsewhere() {
                 35=8 11=web_3 17=MSFT-4 150=0 39=0 14=0 151=2
         "#]],
     );
+}
+
+#[test]
+fn trades_that_were_reported_can_be_asked_for_again_until_numbers_begin_anew() {
+    let mut client = TestClient::log_on();
+    client.arm("odd-fills");
+    client.ask(&order("A-1", 1, 2, 101));
+    let reported = client.lab.reported_trades();
+    // The Logon, the order's acceptance, and a report of the trade without a quantity came before.
+    assert_eq!(reported, [ReportedTrade { number: 4, exec_id: "MSFT-2".to_owned() }]);
+    assert_eq!(client.lab.take_dropped_trades(), []);
+    client.arm("fix-numbers-reset");
+    client.send(&order("A-2", 1, 1, 90));
+    assert_eq!((client.lab.reported_trades(), client.lab.take_dropped_trades()), (vec![], reported));
 }
