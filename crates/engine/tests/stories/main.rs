@@ -26,6 +26,7 @@ mod memory;
 mod retired;
 mod orders;
 mod recovery;
+mod snapshot_age;
 mod risk;
 mod stale_prices;
 mod controls;

@@ -247,10 +247,7 @@ impl StoryEngine {
             ["leg", id, leg, fate] => ReportKind::Leg(Box::new(self.leg(id, leg, fate))),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             // Asked so many seconds ago; nothing sent before could take effect any more.
-            ["showed", seconds, "ago", parts @ ..] => {
-                let as_of = Some(self.now.plus_seconds(-seconds.parse::<i64>().unwrap()));
-                ReportKind::Snapshot(VenueSnapshot { as_of, dead_after: as_of, ..self.picture(parts) })
-            }
+            ["showed", seconds, "ago", parts @ ..] => self.showed(seconds.parse().unwrap(), parts),
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
             ["reports-lost"] => ReportKind::ReportsLost,
@@ -268,6 +265,11 @@ impl StoryEngine {
             ["finds", parts @ ..] => self.answer(parts, 0, Some(0)),
             other => self.listed(other),
         }
+    }
+
+    fn showed(&self, seconds_ago: i64, parts: &[&str]) -> ReportKind {
+        let as_of = Some(self.now.plus_seconds(-seconds_ago));
+        ReportKind::Snapshot(VenueSnapshot { as_of, dead_after: as_of, ..self.picture(parts) })
     }
 
     /// With the requested terms, where no others are told.
