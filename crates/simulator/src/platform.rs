@@ -20,10 +20,10 @@ use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
 use crate::fix_sessions::{FixPort, FixPortParts};
 use crate::http_clients::{HttpPort, HttpPortParts};
-use crate::journal_watch::JournalWatch;
 use crate::machine::Machine;
 use crate::market::hosted_venue::{HostedVenue, VenueParts};
 use crate::market::seed_traits::VENUE_COUNT;
+use crate::stall_watch::StallWatch;
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::SteppedHost;
 use crate::users::UserService;
@@ -53,7 +53,7 @@ pub(crate) struct Platform {
     machine: Machine,
     live: LiveLoop,
     worker: JournalWorker,
-    watch: JournalWatch,
+    watch: StallWatch,
     /// By venue.
     instructions: Vec<InstructionQueue>,
     /// By venue; empty until they are opened.
@@ -98,7 +98,7 @@ impl Platform {
             torn: summary.torn.is_some(),
         };
         let feed = EventFeed::default();
-        let watch = JournalWatch::new(journal.monitor());
+        let watch = StallWatch::new(journal.monitor());
         let bus = bus_of(machine, (&inbox, &feed), &watch);
         let startup = machine.market.startup(engine.reference().accounts.is_empty(), &machine.traits).into();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
@@ -267,7 +267,8 @@ impl Platform {
 
     fn open_ports(&mut self) -> Result<(), String> {
         let Machine { clock, fix_sessions, .. } = &self.machine;
-        let open = || UserService::open(self.ledger.clone(), self.bus.journal.clone(), &self.machine);
+        let (journal, secrets) = (self.bus.journal.clone(), self.machine.secrets.clone());
+        let open = || UserService::open(self.ledger.clone(), journal, secrets, clock);
         self.users = self.machine.traits.has_users.then(open).transpose()?;
         let access = self.users.as_ref().map_or(&self.machine.access, |users| &users.access);
         let parts = TopicPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
@@ -328,7 +329,7 @@ fn options() -> LiveOptions {
     }
 }
 
-fn bus_of(machine: &Machine, (inbox, feed): (&Inbox, &EventFeed), watch: &JournalWatch) -> Bus {
+fn bus_of(machine: &Machine, (inbox, feed): (&Inbox, &EventFeed), watch: &StallWatch) -> Bus {
     Bus {
         inbox: inbox.clone(),
         feed: feed.clone(),

@@ -440,6 +440,4 @@ impl WritableFile for SimulatedFile {
 }
 
 #[cfg(test)]
-mod process_end_tests;
-#[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use venue_lab::{LabClock, LabConfig, SteppedLab};
 use super::lab_counts::{LabCounts, StruckFaults, add_struck, struck_by};
 use super::lab_listener::LabListener;
 use super::lab_setup::{ROUNDS_PER_STEP, lab_config};
-use super::lost_reports::{LostReports, first_unconfirmed};
+use super::lost_trades::{LostTrades, first_unconfirmed};
 use crate::clock::SimulatedClock;
 use crate::machine::Machine;
 use crate::market::Market;
@@ -40,7 +40,7 @@ pub(crate) struct LabMachine {
     connections: u64,
     /// Of the labs that were killed.
     struck_before: StruckFaults,
-    lost: LostReports,
+    lost: LostTrades,
     /// Of the platform's session: which reports its journal has.
     numbers: PathBuf,
 }
@@ -82,7 +82,7 @@ impl LabMachine {
             turn_at: 0,
             connections: 0,
             struck_before: StruckFaults::new(),
-            lost: LostReports::default(),
+            lost: LostTrades::default(),
             numbers: PathBuf::new(),
         })
     }

@@ -6,7 +6,7 @@ mod lab_counts;
 mod lab_machine;
 mod lab_setup;
 mod lab_listener;
-mod lost_reports;
+mod lost_trades;
 
 pub(crate) use adapter_sessions::{AdapterParts, LabAdapterSessions, open_adapter};
 pub(crate) use lab_counts::LabCounts;

@@ -5,6 +5,8 @@ use domain::report::ReplaceKind;
 
 /// Traders of every run.
 pub const TRADERS: usize = 3;
+/// The client behind them.
+pub const OPERATOR: usize = TRADERS;
 /// Venues of every run, one for each account.
 pub(crate) const VENUE_COUNT: usize = 2;
 

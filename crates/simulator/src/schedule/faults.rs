@@ -2,8 +2,7 @@
 
 use domain::SeededRng;
 
-use super::OPERATOR;
-use crate::market::seed_traits::{TRADERS, VENUE_COUNT};
+use crate::market::seed_traits::{OPERATOR, TRADERS, VENUE_COUNT};
 
 /// How much a clock drifts, in parts of a million: from that of a quartz to that of a virtual machine that gets no time.
 const DRIFT_PARTS: [i64; 2] = [50, 50_000];

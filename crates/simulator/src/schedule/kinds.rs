@@ -1,7 +1,7 @@
 //! Kinds of faults, for the coverage.
 
-use super::OPERATOR;
 use super::faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
+use crate::market::seed_traits::OPERATOR;
 
 impl Fault {
     /// A run that begins with a folder of an earlier release.

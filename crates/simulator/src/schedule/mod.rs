@@ -6,7 +6,7 @@ mod words;
 
 use domain::SeededRng;
 
-pub use crate::market::seed_traits::TRADERS;
+pub use crate::market::seed_traits::{OPERATOR, TRADERS};
 use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 use faults::operation;
 pub use faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
@@ -73,9 +73,6 @@ const HTTP_READ_EVERY: i64 = 10 * SECOND;
 
 /// How long the machine is switched off: ended orders are kept for a day after their own.
 const DAYS_OFF: [i64; 2] = [2, 4];
-
-/// The client behind the traders.
-pub const OPERATOR: usize = TRADERS;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {

@@ -7,7 +7,7 @@ mod fix_traffic;
 mod http_traffic;
 mod stomp_traffic;
 mod strategy_turns;
-mod journal_turns;
+mod journal;
 mod links;
 mod process_end;
 mod read_model_faults;

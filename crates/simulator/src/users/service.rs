@@ -12,7 +12,7 @@ use domain::admin::{AdminRecord, AdminState};
 use storage::JournalLedger;
 
 use super::stepped_work::{SteppedWork, WorkQueue, WorkTurns};
-use crate::machine::Machine;
+use crate::clock::SimulatedClock;
 
 /// The least that Argon2 allows: hashes are real, and what they cost is not the subject here.
 const PASSWORD_COST: PasswordCost = PasswordCost { memory_kib: 8, passes: 1 };
@@ -44,17 +44,16 @@ impl UserService {
     pub(crate) fn open(
         ledger: Arc<JournalLedger>,
         journal: Arc<dyn JournalStatus>,
-        machine: &Machine,
+        secrets: SeededSecrets,
+        clock: &SimulatedClock,
     ) -> Result<Self, String> {
         let queue = Arc::new(WorkQueue::default());
         let (work, turns) = SteppedWork::start(queue.clone())?;
         let log = Arc::new(SimulatedAdminLog { ledger, journal, turns });
-        let secrets = machine.secrets.clone();
         let users = UserStore::new(log, None).with_environment(Arc::new(SimulatedEnvironment { secrets, queue }));
         // Traders without credentials are on the machine itself; users come from elsewhere.
         let settings = AccessSettings { anonymous: AnonymousPolicy::As(UserRole::Admin), ..AccessSettings::default() };
-        let access =
-            Access::open(Arc::new(users), settings, machine.clock.shared()).map_err(|error| error.to_string())?;
+        let access = Access::open(Arc::new(users), settings, clock.shared()).map_err(|error| error.to_string())?;
         Ok(Self { work, access: Arc::new(access) })
     }
 

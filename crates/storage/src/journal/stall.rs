@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// What waits for the disk for longer means that it has stalled. Clients are told within two seconds.
-const STALL_MAX: Duration = Duration::from_millis(1_500);
+const JOURNAL_STALL_MAX: Duration = Duration::from_millis(1_500);
 
 /// How far the journal was durable, and for how long something has waited since.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl StallDetector {
         } else {
             self.waited += since_last_look.min(2 * Self::LOOK_EVERY);
         }
-        self.waited >= STALL_MAX
+        self.waited >= JOURNAL_STALL_MAX
     }
 }
 

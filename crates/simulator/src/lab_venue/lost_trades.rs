@@ -9,13 +9,13 @@ use venue_lab::{ReportedTrade, SteppedLab};
 
 /// By ExecID (17).
 #[derive(Default)]
-pub(super) struct LostReports {
+pub(super) struct LostTrades {
     /// Sent under numbers that have begun anew since, and in the platform's journal by then.
     confirmed: BTreeSet<String>,
     lost: BTreeSet<String>,
 }
 
-impl LostReports {
+impl LostTrades {
     /// The lab has begun its numbers anew: lost is what it had sent and the platform's journal did not have, by the platform's own file.
     pub(super) fn on_reset(&mut self, dropped: Vec<ReportedTrade>, confirmed: impl FnOnce() -> SeqNum) {
         if dropped.is_empty() {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_reset_loses_what_was_not_confirmed_under_any_number() {
-        let mut reports = LostReports::default();
+        let mut reports = LostTrades::default();
         reports.on_reset(vec![trade(4, "A"), trade(6, "B"), trade(7, "A")], || 6);
         assert_eq!(["A", "B", "C"].map(|exec_id| reports.has(exec_id)), [false, true, false]);
         reports.on_reset(vec![trade(9, "A")], || 0);

@@ -10,7 +10,7 @@ use storage::journal::{JournalMonitor, StallDetector};
 /// No stall: the journal never becomes durable that far.
 const NOT_STALLED: u64 = u64::MAX;
 
-pub(crate) struct JournalWatch {
+pub(crate) struct StallWatch {
     status: Arc<WatchedJournal>,
     detector: StallDetector,
 }
@@ -32,7 +32,7 @@ impl JournalStatus for WatchedJournal {
     }
 }
 
-impl JournalWatch {
+impl StallWatch {
     pub(crate) fn new(journal: JournalMonitor) -> Self {
         let detector = StallDetector::new(journal.durable());
         Self { status: Arc::new(WatchedJournal { journal, stalled_at: AtomicU64::new(NOT_STALLED) }), detector }
