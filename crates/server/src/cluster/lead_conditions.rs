@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bus::operations::ClusterRole;
-use storage::replication::{CandidateId, ReplicationState};
+use storage::replication::CandidateId;
 
 use super::candidate::{lease_of, takeover_min};
 use super::cluster_state::ClusterState;
+use super::follower_problem::follower_problem;
 
 /// A leader whose engine lacks more than this of what was read would be silent, and another member take over.
 const ENGINE_BEHIND_MAX: Duration = Duration::from_secs(1);
@@ -68,12 +69,6 @@ impl ClusterState {
     }
 }
 
-/// Why a follower cannot do its part: it cannot read the log, or, as a candidate, cannot learn whether it leads.
-pub(super) fn follower_problem(cannot_read: Option<&String>, replication: &ReplicationState) -> Option<String> {
-    let candidate = |reason: &String| format!("it tries to lead, and the log does not say whether it does: {reason}");
-    cannot_read.cloned().or_else(|| replication.waiting.as_ref().map(candidate))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -86,17 +81,6 @@ mod tests {
     use super::*;
     use crate::cluster::candidate::new_candidate;
     use crate::cluster::cluster_state::tests::state;
-
-    #[test]
-    fn a_candidate_that_hears_nothing_of_its_lead_says_so() {
-        let mut replication = ReplicationState::default();
-        assert_eq!(follower_problem(None, &replication), None);
-        replication.waiting = Some("no answer came in time".to_owned());
-        let expected = "it tries to lead, and the log does not say whether it does: no answer came in time";
-        assert_eq!(follower_problem(None, &replication).as_deref(), Some(expected));
-        let cannot_read = "the log does not answer".to_owned();
-        assert_eq!(follower_problem(Some(&cannot_read), &replication), Some(cannot_read));
-    }
 
     #[test]
     fn a_takeover_waits_for_the_leaders_own_lease() {

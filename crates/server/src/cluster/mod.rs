@@ -15,6 +15,8 @@ mod candidate;
 mod follower_lag;
 /// Who leads, and how far this server is.
 pub mod cluster_state;
+/// Why a follower cannot do its part.
+mod follower_problem;
 /// Whether this member may lead now.
 mod lead_conditions;
 /// What members tell each other of themselves.
