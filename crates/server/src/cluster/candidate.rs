@@ -5,7 +5,7 @@
 //! member [8] · mark [2] · lease in milliseconds u16 · random [4]
 //! ```
 //!
-//! It stands in the epoch record, in marks and in the file `replication`: whoever knows the leader knows its lease, whatever its own file says.
+//! It stands in the epoch record, in marks and in the file `replication`: a member that knows the leader knows its lease, whatever its own file says.
 
 use std::fs::File;
 use std::io::Read;

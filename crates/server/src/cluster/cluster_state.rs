@@ -16,8 +16,8 @@ use storage::replication::{CandidateId, Epoch, LogPosition, MemberId, Replicatio
 
 use super::candidate::{MEMBER_BYTES, member_bytes, new_candidate};
 use super::cluster_file::{ClusterConfig, ClusterTiming, LogLimits};
-use super::follower_lag::FollowerLag;
-use super::follower_problem::follower_problem;
+use super::follower_health::follower_lag::FollowerLag;
+use super::follower_health::follower_problem::follower_problem;
 use super::member_status::HeardMembers;
 use super::price_feed::SharedCounters;
 use crate::clock::ServerClock;

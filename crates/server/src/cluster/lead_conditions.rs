@@ -8,7 +8,7 @@ use storage::replication::CandidateId;
 
 use super::candidate::{lease_of, takeover_min};
 use super::cluster_state::ClusterState;
-use super::follower_problem::follower_problem;
+use super::follower_health::follower_problem::follower_problem;
 
 /// A leader whose engine lacks more than this of what was read would be silent, and another member take over.
 const ENGINE_BEHIND_MAX: Duration = Duration::from_secs(1);

@@ -11,12 +11,10 @@ pub mod ha_command;
 pub mod cluster_file;
 /// By which id a process leads.
 mod candidate;
-/// How old the answers of a follower may be.
-mod follower_lag;
+/// The lag of a follower, and what keeps it from its part.
+mod follower_health;
 /// Who leads, and how far this server is.
 pub mod cluster_state;
-/// Why a follower cannot do its part.
-mod follower_problem;
 /// Whether this member may lead now.
 mod lead_conditions;
 /// What members tell each other of themselves.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-pub(super) struct FollowerLag {
+pub(in crate::cluster) struct FollowerLag {
     /// When it was at the end of the log last, with everything applied.
     at_end: Option<Instant>,
     /// The last record of the log as it was read to its end then, while the engine has not applied it.
@@ -12,17 +12,17 @@ pub(super) struct FollowerLag {
 }
 
 impl FollowerLag {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(in crate::cluster) fn new(now: Instant) -> Self {
         Self { at_end: None, unapplied_end: None, entry_read: now }
     }
 
-    pub(super) fn note_entry(&mut self, now: Instant) {
+    pub(in crate::cluster) fn note_entry(&mut self, now: Instant) {
         self.entry_read = now;
     }
 
     /// The log was read to its end, which is this record. Of ends that are not applied yet the earliest is kept: under load there is always
     /// a newer one.
-    pub(super) fn note_end(&mut self, sequence: u64, applied: u64, now: Instant) {
+    pub(in crate::cluster) fn note_end(&mut self, sequence: u64, applied: u64, now: Instant) {
         self.confirm_end(applied);
         if applied >= sequence {
             (self.at_end, self.unapplied_end) = (Some(now), None);
@@ -31,25 +31,25 @@ impl FollowerLag {
         }
     }
 
-    pub(super) fn confirm_end(&mut self, applied: u64) {
+    pub(in crate::cluster) fn confirm_end(&mut self, applied: u64) {
         if let Some((_, read)) = self.unapplied_end.take_if(|(sequence, _)| *sequence <= applied) {
             self.at_end = self.at_end.max(Some(read));
         }
     }
 
     /// For how long the engine has not applied what was read.
-    pub(super) fn unapplied(&self, now: Instant) -> Option<Duration> {
+    pub(in crate::cluster) fn unapplied(&self, now: Instant) -> Option<Duration> {
         self.unapplied_end.map(|(_, read)| now.saturating_duration_since(read))
     }
 
     /// For how long no entry was read.
-    pub(super) fn silent(&self, now: Instant) -> Duration {
+    pub(in crate::cluster) fn silent(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.entry_read)
     }
 
     /// None before everything was applied once. A leader writes an entry in every `pulse`. Without one the end is that of a log, or of a
     /// server of it, that the leader does not reach, or nobody leads: what was last read may be old.
-    pub(super) fn at(&self, now: Instant, pulse: Duration, has_leader: bool) -> Option<Duration> {
+    pub(in crate::cluster) fn at(&self, now: Instant, pulse: Duration, has_leader: bool) -> Option<Duration> {
         let away = now.saturating_duration_since(self.at_end?);
         let silent = now.saturating_duration_since(self.entry_read).saturating_sub(pulse);
         Some(if has_leader { away.max(silent) } else { away })

@@ -3,7 +3,10 @@
 use storage::replication::ReplicationState;
 
 /// It cannot read the log, or, as a candidate, cannot learn whether it leads.
-pub(super) fn follower_problem(cannot_read: Option<&String>, replication: &ReplicationState) -> Option<String> {
+pub(in crate::cluster) fn follower_problem(
+    cannot_read: Option<&String>,
+    replication: &ReplicationState,
+) -> Option<String> {
     let candidate = |reason: &String| format!("it tries to lead, and the log does not say whether it does: {reason}");
     cannot_read.cloned().or_else(|| replication.waiting.as_ref().map(candidate))
 }
