@@ -40,9 +40,9 @@ struct NumberStore {
     file: File,
     lines: usize,
     /// As it is written: of two files the one that began later is newer.
-    created: UtcTimestamp,
+    recorded: UtcTimestamp,
     /// The same for the session's hours: never later than what the file shows.
-    began: UtcTimestamp,
+    created: UtcTimestamp,
     outgoing: SeqNum,
     incoming: SeqNum,
     /// How often incoming numbers have begun anew since the start.
@@ -85,12 +85,12 @@ impl SharedNumbers {
         // What another member of a cluster has begun is not in this file.
         let written = if recorded.is_none() { known.modified().ok().and_then(nanos_of) } else { None };
         let mut store = NumberStore {
-            began: began(created, now, written),
+            created: began(created, now, written),
             reservation,
             path: path.to_owned(),
             file,
             lines: LINES_MAX,
-            created,
+            recorded: created,
             outgoing,
             incoming,
             sequence: 0,
@@ -219,7 +219,7 @@ impl NumberStore {
 
     fn numbers(&self) -> SessionNumbers {
         let incoming = if self.is_reset_unconfirmed { RESET_UNCONFIRMED } else { self.confirmed };
-        SessionNumbers { created: self.created, outgoing: self.outgoing, incoming }
+        SessionNumbers { created: self.recorded, outgoing: self.outgoing, incoming }
     }
 
     fn save_and_record(&mut self) -> io::Result<()> {
@@ -289,7 +289,7 @@ fn failed(error: &io::Error) -> StoreError {
 
 impl MessageStore for SharedNumbers {
     fn created(&self) -> UtcTimestamp {
-        self.lock().began
+        self.lock().created
     }
 
     fn next_outgoing(&self) -> SeqNum {
@@ -332,8 +332,8 @@ impl MessageStore for SharedNumbers {
     fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         let mut store = self.lock();
         // Whatever the clocks of members say: the newest beginning has the newest time, so no member takes its own older file for newer.
-        let created = now.max(UtcTimestamp::from_nanos(store.created.nanos() + 1));
-        (store.created, store.began, store.outgoing) = (created, now, 1);
+        let recorded = now.max(UtcTimestamp::from_nanos(store.recorded.nanos() + 1));
+        (store.recorded, store.created, store.outgoing) = (recorded, now, 1);
         store.begin_incoming(1);
         store.save().map_err(|error| failed(&error))?;
         let numbers = store.numbers();
