@@ -190,11 +190,13 @@ fn follower(cluster: &TestCluster, member: &str, screens: u64) -> RunningServer 
 
 /// Something of families that orders do not touch.
 fn change_settings(client: &mut HttpClient) {
-    let subscription = json!({ "strategyName": "SERVER", "securityId": 1, "subscribe": true });
+    let subscription = |is_wanted| json!({ "strategyName": "SERVER", "securityId": 2, "subscribe": is_wanted });
     let changes = [
         ("/rest/risk/state", json!({ "scope": "SECURITY-2", "state": "HALTED", "reason": "news" })),
         ("/rest/risk/state", json!({ "scope": "SECURITY-2", "state": "ACTIVE", "reason": "read" })),
-        ("/rest/subscription/marketdata/subscribe", subscription),
+        // Whatever was wanted before, one of the two changes it.
+        ("/rest/subscription/marketdata/unsubscribe", subscription(false)),
+        ("/rest/subscription/marketdata/subscribe", subscription(true)),
     ];
     for (path, body) in changes {
         assert_eq!(client.put(path, &body.to_string()).unwrap().status, 200, "{path}");
