@@ -40,7 +40,7 @@ recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
     accept_torn_end: AcceptTornEnd, 13, "a FIX request was never answered";
-    unsynced_segment_header: UnsyncedSegmentHeader, 7, "the platform does not start";
+    unsynced_segment_header: UnsyncedSegmentHeader, 1, "the platform does not start";
     release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "topics are not in order";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
     snapshot_ahead_of_journal: SnapshotAheadOfJournal, 1, "the platform does not start";
@@ -65,9 +65,9 @@ recorded! {
     book_wrong_side: BookWrongSide, 1, "a fill is not booked as its order says";
     cancel_locally: CancelLocally, 1, "an order stays in the market";
     forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
-    submit_again: SubmitAgain, 3, "sent to the venue twice";
-    send_before_stored: SendBeforeStored, 4, "FIX numbers are not gapless";
-    forget_report: ForgetReport, 1, "a FIX request was never answered";
+    submit_again: SubmitAgain, 1, "sent to the venue twice";
+    send_before_stored: SendBeforeStored, 6, "FIX numbers are not gapless";
+    forget_report: ForgetReport, 1, "FIX reports are incomplete";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
     repeat_at_resume: RepeatAtResume, 1, "topics are not in order";
@@ -81,7 +81,7 @@ recorded! {
     repeat_bust: RepeatBust, 4, "a fill was booked twice";
     keep_corrected_fill: KeepCorrectedFill, 4, "a bust is not booked";
     rename_repeated_fill: RenameRepeatedFill, 12, "a fill that the venue does not have";
-    confirm_undelivered: ConfirmUndelivered, 41, "a fill is inferred and was not lost";
+    confirm_undelivered: ConfirmUndelivered, 198, "a fill is inferred and was not lost";
     keep_revoked_token: KeepRevokedToken, 5, "let in without a right";
     keep_old_password: KeepOldPassword, 5, "let in without a right";
     keep_session: KeepSession, 5, "let in without a right";
