@@ -1,4 +1,4 @@
-//! Answers to questions about orders: a status report, or the reports of a mass status. And refusals of requests: 9, 3 and j.
+//! Answers to questions about orders: a status report, or the reports of a mass status.
 
 use domain::report::{FilledTotal, InquiryAnswer, InquiryResult, ReportKind, VenueOrder, VenueOrderState};
 use domain::{OrderId, Price, Quantity, Text, Timestamp, WireId};
@@ -6,11 +6,12 @@ use fix::FixMessage;
 
 use crate::account::open_captures::Captured;
 use crate::account::trade_capture::{filled_by, reported_fill};
-use crate::dialect::{OrdState, OrderNaming, OrderQuery};
+use crate::dialect::OrdState;
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
 use crate::order_chains::{OrderChain, Question};
-use crate::reports::{FixTranslator, InboundMeaning, reject_reason, report, unclear};
-use crate::requests::{MASS_STATUS_PREFIX, QuestionId, RequestKind};
+use crate::refusals::reject_reason;
+use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
+use crate::requests::{MASS_STATUS_PREFIX, QuestionId};
 
 impl FixTranslator {
     /// The open question that a status report answers. A report of a mass status from before the question does not.
@@ -32,6 +33,10 @@ impl FixTranslator {
     ) -> Vec<InboundMeaning> {
         let order = id.order;
         let chain = self.chains.chain(order);
+        if let Some(reason) = fields.is_refused_question().then(|| reject_reason(message, "OrdRejReason", 103)) {
+            chain.questions.clear();
+            return refused_question(order, &reason);
+        }
         if question.capture.is_some() && chain.captured.is_none() && !fields.is_unknown_order() {
             chain.held_status = Some(message.bytes().to_vec());
             return Vec::new();
@@ -125,17 +130,14 @@ impl FixTranslator {
     }
 
     /// The last report of a mass status: what was asked about until then and not listed is not open at the venue.
-    pub(crate) fn end_of_mass_status(
-        &mut self,
-        message: &FixMessage<'_>,
-        ours: Option<WireId>,
-    ) -> Option<Vec<InboundMeaning>> {
+    pub(crate) fn end_of_mass_status(&mut self, message: &FixMessage<'_>) -> Option<Vec<InboundMeaning>> {
         let is_empty = message.number(911) == Some(0);
         let is_last = message.flag(912) || is_empty;
+        let refused = self.refused_list(message).filter(|_| is_empty);
         let answered =
             message.text(584).and_then(|text| QuestionId::read(MASS_STATUS_PREFIX, text)).filter(|_| is_last)?;
         let mut meanings = Vec::new();
-        if let Some(id) = ours.filter(|_| !is_empty) {
+        if let Some(id) = self.named_order(message).filter(|_| !is_empty) {
             let fields = ExecutionFields::read(&self.dialect, message);
             match fields {
                 Ok(fields) => meanings.extend(self.interpret(message, id, &fields)),
@@ -144,86 +146,11 @@ impl FixTranslator {
         }
         for order in self.chains.questioned(answered) {
             if let Some(question) = self.chains.chain(order).questions.pop_front() {
-                meanings.extend(not_found(order, question));
+                let answer = refused.as_ref().map(|reason| refused_question(order, reason));
+                meanings.extend(answer.unwrap_or_else(|| not_found(order, question)));
             }
         }
         Some(meanings)
-    }
-
-    pub(crate) fn on_cancel_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
-        let tag = if self.dialect.ids.naming == OrderNaming::Venue { 41 } else { 11 };
-        let Some(id) = message.text(tag).and_then(|text| self.ids.read(text)) else {
-            let id = message.text(tag).unwrap_or_default().to_owned();
-            return vec![InboundMeaning::Foreign { id }];
-        };
-        let id = self.request_meant(id);
-        let sent = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
-        let kind = match message.text(434) {
-            Some("1") => Some(RequestKind::Cancel),
-            Some("2") => Some(RequestKind::Replace),
-            _ => sent,
-        };
-        let mut meanings = self.refuse(id, kind, reject_reason(message, "CxlRejReason", 102));
-        if !meanings.is_empty() && self.is_order_doubtful(id.order, message) {
-            let reason = "the venue refused a request about the order, and may not have it as it is here".into();
-            meanings.extend(report(ReportKind::DeliveryUnknown { order: id.order, reason, dead_after: None }));
-        }
-        meanings
-    }
-
-    /// Too late (0) or unknown (1): the order may have ended, or the request named it by an id that is not the venue's, which is a guess
-    /// until something of the order was heard. Without a question each further cancel would be refused in the same way.
-    fn is_order_doubtful(&self, order: OrderId, message: &FixMessage<'_>) -> bool {
-        let chain = self.chains.get(order);
-        let is_guess = chain.is_none_or(|chain| chain.known.is_none());
-        let has_ended = chain.is_some_and(|chain| chain.has_ended);
-        self.dialect.recovery.orders != OrderQuery::None
-            && !has_ended
-            && (is_guess || matches!(message.text(102), Some("0" | "1")))
-    }
-
-    /// Names the request by its number (45), or by its id (379).
-    pub(crate) fn on_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
-        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
-        let by_id = message.text(379).and_then(|text| self.ids.read(text));
-        let reason = reject_reason(message, "reason", if message.msg_type() == b"3" { 373 } else { 380 });
-        match (by_number, by_id) {
-            (Some(sent), _) => self.refuse(self.request_meant(sent.id), Some(sent.kind), reason),
-            (None, Some(id)) => {
-                let id = self.request_meant(id);
-                let kind = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
-                self.refuse(id, kind, reason)
-            }
-            (None, None) => unclear(None, format!("the venue refused a message: {reason}")),
-        }
-    }
-
-    /// Whether a refused message (3, j) was about an order.
-    pub(crate) fn names_request(&self, message: &FixMessage<'_>) -> bool {
-        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
-        by_number.is_some() || message.text(379).and_then(|text| self.ids.read(text)).is_some()
-    }
-
-    fn refuse(&mut self, id: WireId, kind: Option<RequestKind>, reason: Text) -> Vec<InboundMeaning> {
-        let order = id.order;
-        match kind {
-            Some(RequestKind::New) => {
-                self.chains.end(order);
-                report(ReportKind::Rejected { order, reason })
-            }
-            // Another request of its kind is pending, and not refused by this.
-            Some(kind @ (RequestKind::Cancel | RequestKind::Replace)) if self.is_superseded(id, kind) => Vec::new(),
-            Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
-            Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
-            // A question that is refused has no answer.
-            Some(RequestKind::TradeCapture) => self.on_capture_refused(order),
-            Some(RequestKind::Status | RequestKind::MassStatus | RequestKind::Positions | RequestKind::MarketData) => {
-                self.chains.chain(order).questions.clear();
-                Vec::new()
-            }
-            None if self.is_superseded(id, RequestKind::New) => Vec::new(),
-            None => unclear(Some(order), format!("a request of before the start was refused: {reason}")),
-        }
     }
 }
 
@@ -249,6 +176,10 @@ fn known_after(
 /// that of the order's entry, before executions that the status has.
 fn sent_at(message: &FixMessage<'_>) -> Option<Timestamp> {
     message.time(122).or(message.time(52)).map(|time| Timestamp(time.nanos()))
+}
+
+fn refused_question(order: OrderId, reason: &str) -> Vec<InboundMeaning> {
+    unclear(Some(order), format!("the venue refused the question about the order: {reason}"))
 }
 
 fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {

@@ -72,10 +72,16 @@ impl<'a> ExecutionFields<'a> {
         self.reject_reason == Some(DUPLICATE_ORDER)
     }
 
-    /// The answer to a question about an order that the venue does not know.
+    /// The answer to a question about an order that the venue does not know: it says so, or names neither the order nor another reason.
     pub(crate) fn is_unknown_order(&self) -> bool {
-        self.condition.state == OrdState::Rejected
-            && (self.reject_reason == Some(UNKNOWN_ORDER) || self.order_id.is_none())
+        let is_unknown = self.reject_reason.map_or(self.order_id.is_none(), |reason| reason == UNKNOWN_ORDER);
+        self.condition.state == OrdState::Rejected && is_unknown
+    }
+
+    /// Neither: the venue does not answer the question, such as while it is closed.
+    pub(crate) fn is_refused_question(&self) -> bool {
+        let is_other = self.reject_reason.is_some_and(|reason| reason != UNKNOWN_ORDER);
+        self.condition.state == OrdState::Rejected && self.order_id.is_none() && is_other
     }
 }
 

@@ -9,7 +9,9 @@ mod execution;
 mod order_chains;
 mod reports;
 mod answers;
+mod refusals;
 mod fill_group;
+mod busts;
 mod account;
 
 mod sessions;

@@ -293,9 +293,10 @@ impl OrderChains {
         let (filled, reported) = (order.filled, chain.cum_qty);
         let (capture, newest) = (capture.map(|id| id.number), order.request);
         let question = Question { as_of: at, mass, capture, filled, reported, terms: order.terms, newest };
-        // One question is enough: the oldest answers for all, with the executions that were asked for last.
+        // One question is enough: the oldest answers for all. With executions both parts of its answer are those that were asked for last.
         match chain.questions.front_mut() {
-            Some(open) => open.capture = capture.or(open.capture),
+            Some(open) if capture.is_some() => (open.capture, open.mass) = (capture, mass),
+            Some(_) => {}
             None => chain.questions.push_back(question),
         }
         if capture.is_some() {
@@ -392,10 +393,18 @@ impl OrderChains {
         }
     }
 
-    /// Orders with an open question that this mass status answers.
+    /// It may work again, and is not forgotten with those that have ended.
+    pub(crate) fn reopen(&mut self, order: OrderId) {
+        if std::mem::replace(&mut self.chain(order).has_ended, false) {
+            self.ended.retain(|ended| *ended != order);
+        }
+    }
+
+    /// Orders with an open question that this mass status should have answered. One whose status has come waits for its executions.
     pub(crate) fn questioned(&self, answered: QuestionId) -> Vec<OrderId> {
         let is_asked = |question: &Question| question.mass.is_some_and(|asked| answered.covers(asked));
-        let all = self.chains.iter().filter(|(_, chain)| chain.questions.front().is_some_and(is_asked));
+        let is_open = |chain: &OrderChain| chain.held_status.is_none() && chain.questions.front().is_some_and(is_asked);
+        let all = self.chains.iter().filter(|(_, chain)| is_open(chain));
         all.map(|(order, _)| *order).collect()
     }
 }

@@ -4,18 +4,14 @@
 use std::borrow::Cow;
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Quantity, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Text, Timestamp, WireId};
 use fix::FixMessage;
-use fix::tag::Tag;
 
 use crate::account::open_captures::OpenCaptures;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState, OrderNaming, OrderQuery};
 use crate::execution::{ExecutionFields, contradiction, decimal, liquidity, misc_fees, terms_of};
-use crate::order_chains::{OrderChain, OrderChains, ReportedFill};
+use crate::order_chains::{OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
-
-/// ExecID (17).
-const EXEC_ID: Tag = 17;
 
 /// What a message means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,11 +85,17 @@ impl FixTranslator {
     }
 
     fn on_execution(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
+        self.end_of_mass_status(message).unwrap_or_else(|| self.on_order_report(message))
+    }
+
+    /// Where the venue names orders by its own ids, ours is OrigClOrdID (41).
+    pub(crate) fn named_order(&self, message: &FixMessage<'_>) -> Option<WireId> {
+        [11, 41].into_iter().find_map(|tag| self.ids.read(message.text(tag)?))
+    }
+
+    pub(crate) fn on_order_report(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
         let ours = [11, 41].map(|tag| message.text(tag).and_then(|text| self.ids.read(text)));
         let fields = ExecutionFields::read(&self.dialect, message);
-        if let Some(done) = self.end_of_mass_status(message, ours[0]) {
-            return done;
-        }
         let id = match ours {
             [Some(id), Some(other)] if id.order != other.order => {
                 return unclear(Some(id.order), "ClOrdID (11) and OrigClOrdID (41) name two orders".to_owned());
@@ -151,10 +153,9 @@ impl FixTranslator {
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
         let order = id.order;
-        let reason = || fields.text.map(Text::from);
         match self.meant(id, fields) {
             // The group had the executions.
-            ExecKind::Trade if self.dialect.executions.fill_group => Vec::new(),
+            ExecKind::Trade if self.dialect.executions.fill_group => self.end_by_status(order, fields),
             ExecKind::PendingNew | ExecKind::Pending | ExecKind::Status => Vec::new(),
             ExecKind::New => {
                 let chain = self.chains.chain(order);
@@ -162,32 +163,19 @@ impl FixTranslator {
                 report(ReportKind::Accepted { order, ext_id: fields.order_id.map(Text::from) })
             }
             ExecKind::Trade => self.on_trade(message, order, fields),
-            ExecKind::Canceled => {
+            ExecKind::Canceled | ExecKind::Expired => {
                 self.chains.end(order);
-                report(ReportKind::Canceled { order, reason: reason() })
+                end_of(order, fields)
             }
-            ExecKind::Expired => {
-                self.chains.end(order);
-                report(ReportKind::Expired { order, reason: reason() })
-            }
-            // It was sent twice, and the first one is known to be there.
-            ExecKind::Rejected if fields.is_duplicate() && self.is_heard(order) => Vec::new(),
-            ExecKind::Rejected if fields.is_duplicate() => {
-                unclear(Some(order), "the venue refused the order as a duplicate: it has the first one".to_owned())
-            }
-            ExecKind::Rejected => {
-                self.chains.end(order);
-                report(ReportKind::Rejected { order, reason: reject_reason(message, "OrdRejReason", 103) })
-            }
+            ExecKind::Rejected => self.on_rejected(message, id, fields),
             ExecKind::Replaced => self.on_replaced(message, id, fields),
-            ExecKind::Restated => self.on_restated(message, order, fields),
+            ExecKind::Restated => {
+                let meanings = self.on_restated(message, order, fields);
+                self.with_end(meanings, order, fields)
+            }
             ExecKind::Bust => self.on_bust(message, order, fields),
             ExecKind::Correct => self.on_correction(message, order, fields),
         }
-    }
-
-    fn is_heard(&self, order: OrderId) -> bool {
-        self.chains.get(order).is_some_and(OrderChain::is_heard)
     }
 
     /// Both sessions tell the same ExecID (17), kind, status and quantity; an ExecID alone may be used again.
@@ -229,11 +217,11 @@ impl FixTranslator {
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
         // Venues send executions of nothing at times.
-        let Some(mut fill) = self.fill(message, order, fields) else { return Vec::new() };
+        let Some(mut fill) = self.fill(message, order, fields) else { return self.end_by_status(order, fields) };
         let missing = self.missing_before(order, &fill, fields);
         let chain = self.chains.chain(order);
         if chain.is_in_snapshot(&fill.exec_id) {
-            return Vec::new();
+            return self.end_by_status(order, fields);
         }
         // What is sent again may have been busted since.
         if chain.add_fill(reported(fields, &fill)) {
@@ -241,12 +229,36 @@ impl FixTranslator {
         } else if PlantedBug::RenameRepeatedFill.is_planted() {
             fill.exec_id = format!("{} again", fill.exec_id).into();
         }
-        if fields.condition.state == OrdState::Filled {
-            self.chains.end(order);
-        }
-        let mut meanings = report(ReportKind::Filled(fill));
+        let mut meanings = self.with_end(report(ReportKind::Filled(fill)), order, fields);
         meanings.extend(missing.map(|reason| InboundMeaning::Unclear { order: Some(order), reason }));
         meanings
+    }
+
+    /// What an execution or new terms mean, and the end of the order behind it. Where they are unclear nothing is concluded.
+    pub(crate) fn with_end(
+        &mut self,
+        mut meanings: Vec<InboundMeaning>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        if !meanings.iter().any(|meaning| matches!(meaning, InboundMeaning::Unclear { .. })) {
+            meanings.extend(self.end_by_status(order, fields));
+        }
+        meanings
+    }
+
+    /// The end that OrdStatus (39) alone tells. None where it was told, and where nothing was left to be cancelled.
+    fn end_by_status(&mut self, order: OrderId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
+        let condition = &fields.condition;
+        if !matches!(condition.state, OrdState::Filled | OrdState::Canceled | OrdState::Expired) {
+            return Vec::new();
+        }
+        let chain = self.chains.chain(order);
+        let total = condition.order_qty.or(chain.terms.map(|terms| terms.quantity));
+        let is_filled = total.zip(condition.cum_qty).is_some_and(|(total, filled)| filled >= total);
+        let is_told = chain.has_ended;
+        self.chains.end(order);
+        if is_told || is_filled { Vec::new() } else { end_of(order, fields) }
     }
 
     /// CumQty (14) has more than what was reported: an execution is missing.
@@ -272,7 +284,12 @@ impl FixTranslator {
         Some(InboundMeaning::Unclear { order: Some(id.order), reason })
     }
 
-    fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {
+    pub(crate) fn fill(
+        &self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Option<VenueFill> {
         let quantity = fields.last_qty.filter(|quantity| quantity.is_positive())?;
         let (fee, charges) = self.charges(message);
         Some(VenueFill {
@@ -382,71 +399,9 @@ impl FixTranslator {
         self.chains.chain(order).terms = Some(terms);
         report(ReportKind::Replaced { order, terms, ext_id: fields.order_id.map(Text::from) })
     }
-
-    fn on_bust(
-        &mut self,
-        message: &FixMessage<'_>,
-        order: OrderId,
-        fields: &ExecutionFields<'_>,
-    ) -> Vec<InboundMeaning> {
-        let Some(exec_id) = self.referred_fill(message, order, fields, Quantity::ZERO) else {
-            return unclear(
-                Some(order),
-                "an execution is busted, and which of the reported ones is not certain".to_owned(),
-            );
-        };
-        let chain = self.chains.chain(order);
-        chain.make_void(&exec_id);
-        chain.cum_qty = fields.condition.cum_qty;
-        report(ReportKind::Busted { order, exec_id, reason: fields.text.map(Text::from) })
-    }
-
-    fn on_correction(
-        &mut self,
-        message: &FixMessage<'_>,
-        order: OrderId,
-        fields: &ExecutionFields<'_>,
-    ) -> Vec<InboundMeaning> {
-        let by = self.fill(message, order, fields);
-        let referred = by.as_ref().and_then(|by| self.referred_fill(message, order, fields, by.quantity));
-        let (Some(exec_id), Some(by)) = (referred, by) else {
-            return unclear(
-                Some(order),
-                "an execution is corrected, and which of the reported ones is not certain".to_owned(),
-            );
-        };
-        let chain = self.chains.chain(order);
-        let exec_id = chain.newest(&exec_id, &by.exec_id).map_or(exec_id, Text::from);
-        chain.make_void(&exec_id);
-        chain.note_correction(&exec_id, &by.exec_id);
-        chain.add_fill(reported(fields, &by));
-        chain.cum_qty = fields.condition.cum_qty;
-        report(ReportKind::Corrected { exec_id, by })
-    }
-
-    /// ExecRefID (19) as it was reported, where it is now worth `by`. Unique ids need no memory. Where ids repeat, the quantity that
-    /// CumQty (14) lost tells which one is meant. It refers to an ExecID (17), so where another field names executions it names none.
-    fn referred_fill(
-        &self,
-        message: &FixMessage<'_>,
-        order: OrderId,
-        fields: &ExecutionFields<'_>,
-        by: Quantity,
-    ) -> Option<Text> {
-        let exec_id = fields.exec_ref_id.filter(|_| self.dialect.executions.exec_id_tag == EXEC_ID)?;
-        if self.dialect.executions.exec_ids == ExecIdRule::Unique {
-            return Some(self.scoped(message, exec_id)?.as_ref().into());
-        }
-        let chain = self.chains.get(order)?;
-        let quantity = match (chain.cum_qty, fields.condition.cum_qty) {
-            (Some(known), Some(shown)) => Some(known.plus(by).ok()?.minus(shown).ok()?),
-            _ => None,
-        };
-        chain.reported_fill(exec_id, quantity).map(Text::from)
-    }
 }
 
-fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
+pub(crate) fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
     ReportedFill {
         exec_id: fields.exec_id.unwrap_or_default().to_owned(),
         reported: fill.exec_id.to_string(),
@@ -458,19 +413,20 @@ fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
     }
 }
 
+/// As OrdStatus (39) says it.
+fn end_of(order: OrderId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
+    let reason = fields.text.map(Text::from);
+    match fields.condition.state {
+        OrdState::Canceled => report(ReportKind::Canceled { order, reason }),
+        OrdState::Expired => report(ReportKind::Expired { order, reason }),
+        _ => Vec::new(),
+    }
+}
+
 pub(crate) fn report(kind: ReportKind) -> Vec<InboundMeaning> {
     vec![InboundMeaning::Report(kind)]
 }
 
 pub(crate) fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMeaning> {
     vec![InboundMeaning::Unclear { order, reason }]
-}
-
-/// The venue's text, else its code.
-pub(crate) fn reject_reason(message: &FixMessage<'_>, name: &str, tag: Tag) -> Text {
-    match (message.text(58), message.text(tag)) {
-        (Some(text), _) if !text.is_empty() => text.into(),
-        (_, Some(code)) => format!("{name} ({tag}) {code}").into(),
-        _ => "rejected by the venue".into(),
-    }
 }

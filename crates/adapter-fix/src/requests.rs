@@ -26,6 +26,27 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
+    const ALL: [Self; 8] = [
+        Self::New,
+        Self::Cancel,
+        Self::Replace,
+        Self::Status,
+        Self::MassStatus,
+        Self::TradeCapture,
+        Self::Positions,
+        Self::MarketData,
+    ];
+
+    /// By its MsgType (35).
+    pub(crate) fn of(msg_type: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.msg_type() == msg_type)
+    }
+
+    /// Whether it changes an order that the venue has.
+    pub(crate) fn changes_order(self) -> bool {
+        matches!(self, Self::Cancel | Self::Replace)
+    }
+
     pub fn msg_type(self) -> &'static str {
         match self {
             Self::New => "D",

@@ -7,3 +7,6 @@ pub(crate) mod open_order_list;
 pub(crate) mod position_request;
 pub(crate) mod snapshot;
 pub(crate) mod trade_capture;
+
+#[cfg(test)]
+mod tests;

@@ -57,8 +57,7 @@ impl OpenOrderList {
         let id = message.text(584).and_then(|text| QuestionId::read(MASS_STATUS_PREFIX, text));
         let Some(asked) = self.0.as_mut().filter(|asked| Some(asked.id) == id) else { return OrderListStep::NotOfList };
         let is_empty = message.number(911) == Some(0);
-        let is_ours = message.text(11).is_some_and(|text| translator.ids().read(text).is_some());
-        if !is_empty && is_ours {
+        if let Some(id) = translator.named_order(message).filter(|_| !is_empty) {
             match snapshot_order(translator, message) {
                 Some(order)
                     if order.seen.state == VenueOrderState::Live && order.filled < order.seen.terms.quantity =>
@@ -66,8 +65,11 @@ impl OpenOrderList {
                     asked.orders.push(order.seen);
                 }
                 Some(_) => {}
-                None => asked.spoilt = Some(format!("order {} cannot be read", message.text(11).unwrap_or_default())),
+                None => asked.spoilt = Some(format!("order {id} cannot be read")),
             }
+        }
+        if let Some(reason) = translator.refused_list(message).filter(|_| is_empty) {
+            asked.spoilt = Some(reason.to_string());
         }
         if !(is_empty || message.flag(912)) {
             return OrderListStep::Waiting;

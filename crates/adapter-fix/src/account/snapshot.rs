@@ -72,6 +72,7 @@ impl SnapshotAnswers {
     fn on_order(&mut self, translator: &FixTranslator, message: &FixMessage<'_>) {
         let is_empty = message.number(911) == Some(0);
         self.has_all_orders |= is_empty || message.flag(912);
+        self.is_refused |= is_empty && translator.refused_list(message).is_some();
         if !is_empty {
             self.orders.extend(snapshot_order(translator, message));
         }
@@ -111,10 +112,11 @@ impl SnapshotAnswers {
 }
 
 pub(super) fn snapshot_order(translator: &FixTranslator, message: &FixMessage<'_>) -> Option<SnapshotOrder> {
-    let id = message.text(11).and_then(|text| translator.ids().read(text))?;
+    let id = translator.request_meant(translator.named_order(message)?);
     let dialect = translator.dialect();
     let fields = ExecutionFields::read(dialect, message).ok()?;
-    if fields.is_unknown_order() || contradiction(&dialect.executions, &fields).is_some() {
+    let is_no_order = fields.is_unknown_order() || fields.is_refused_question();
+    if is_no_order || contradiction(&dialect.executions, &fields).is_some() {
         return None;
     }
     let base = translator.chains.get(id.order).and_then(|chain| chain.terms);

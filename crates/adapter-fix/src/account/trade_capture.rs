@@ -42,7 +42,8 @@ impl FixTranslator {
         let Some(frame) = chain.held_status.take() else { return Vec::new() };
         let mut decoder = FixDecoder::new();
         match decoder.decode(&frame) {
-            Ok(status) => self.translate(&status).1,
+            // It may have been the last one of a list, which has ended once.
+            Ok(status) => self.on_order_report(&status),
             Err(_) => unclear(Some(order), "the status of the order cannot be read".to_owned()),
         }
     }

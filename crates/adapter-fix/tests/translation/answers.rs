@@ -1,6 +1,6 @@
 //! Answers to questions about orders: status reports, one by one or for all open orders.
 
-use adapter_fix::{Dialect, QuestionId, SHIPPED_DIALECTS};
+use adapter_fix::{Dialect, QuestionId, SHIPPED_DIALECTS, shipped_dialect};
 use domain::order::{OrderRequest, PendingRequest, ReplaceRequest};
 use domain::{Order, Source};
 use expect_test::expect;
@@ -139,6 +139,66 @@ fn what_a_mass_status_does_not_list_is_not_open() {
     .assert_eq(&story.told);
 }
 
+/// Two orders: their executions are asked for with the mass status, and come behind it. What is asked again meanwhile waits for its own answer.
+#[test]
+fn an_order_that_a_mass_status_lists_waits_for_its_executions() {
+    let rialto = shipped_dialect("rialto").unwrap();
+    let text = rialto.replace("orders = \"status\"", "orders = \"mass-status\"");
+    let mut story = Story::of(Dialect::parse(&text).unwrap());
+    story.translator.begun_millis = 10;
+    let ask = |story: &mut Story, id: u64, mass: u64, capture: u64| {
+        let [mass, capture] = [mass, capture].map(|number| QuestionId { begun_millis: 10, number });
+        story.translator.on_executions_asked(capture, Some(domain::OrderId(id)));
+        story.translator.chains.on_question(NOW.parse().unwrap(), &order(id), Some(mass), Some(capture));
+    };
+    ask(&mut story, 1, 1, 2);
+    ask(&mut story, 2, 1, 3);
+    ask(&mut story, 3, 1, 4);
+    let listed = |id, last| {
+        format!("8 11=R7-{id}-0|37=V{id}|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60|584=Ma-1|911=2|912={last}")
+    };
+    let execution = |id, capture| {
+        format!(
+            "AE 571=E|568=Ta-{capture}|748=1|912=Y|17=E{id}|150=F|570=Y|55=MSFT|32=40|31=10.5|552=1|54=1|11=R7-{id}-0"
+        )
+    };
+    story.venue(&listed(1, "N"));
+    ask(&mut story, 1, 5, 6);
+    story.venue(&listed(2, "Y"));
+    story.venue(&execution(2, 3));
+    story.venue(&execution(1, 6));
+    story.venue(&listed(1, "Y").replace("Ma-1", "Ma-5"));
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60|584=Ma-1|911=2|912=N
+            nothing
+        < 35=8|11=R7-2-0|37=V2|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60|584=Ma-1|911=2|912=Y
+            3 not found as of 2026-11-16T12:00:00Z
+        < 35=AE|571=E|568=Ta-3|748=1|912=Y|17=E2|150=F|570=Y|55=MSFT|32=40|31=10.5|552=1|54=1|11=R7-2-0
+            2 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 40 @ 10.5 (E2)
+        < 35=AE|571=E|568=Ta-6|748=1|912=Y|17=E1|150=F|570=Y|55=MSFT|32=40|31=10.5|552=1|54=1|11=R7-1-0
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60|584=Ma-5|911=2|912=Y
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC, 40 @ 10.5 (E1)
+    "#]]
+    .assert_eq(&story.told);
+}
+
+/// Deribit has its own id in ClOrdID (11) there, and ours in OrigClOrdID (41).
+#[test]
+fn the_last_order_of_a_mass_status_is_found_where_the_venue_names_orders_by_its_own_ids() {
+    let mut story = Story::new("deribit");
+    for id in [1, 2] {
+        ask_by_mass_status(&mut story, &order(id), 1);
+    }
+    let open = "37=8000001|55=MSFT|38=100|44=10.5|150=I|39=0|14=0|151=100|584=Ma-1|911=1|912=Y";
+    story.venue(&format!("8 11=8000001|41=R7-1-0|{open}"));
+    expect![[r#"
+        < 35=8|11=8000001|41=R7-1-0|37=8000001|55=MSFT|38=100|44=10.5|150=I|39=0|14=0|151=100|584=Ma-1|911=1|912=Y
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC; 2 not found as of 2026-11-16T12:00:00Z
+    "#]]
+    .assert_eq(&story.told);
+}
+
 #[test]
 fn the_end_of_a_mass_status_does_not_answer_a_question_from_after_it() {
     let generic = SHIPPED_DIALECTS[0].1;
@@ -178,6 +238,47 @@ fn after_a_start_an_order_is_asked_about_by_the_newest_id_that_the_venue_has() {
     assert_eq!(asked(1, PendingRequest::Nothing), 3);
     assert_eq!([asked(1, cancel(None)), asked(1, replace)], [2, 2]);
     assert_eq!(asked(1, cancel(Some(overtaken))), 1);
+}
+
+/// Only OrdRejReason (103) 5, or none at all, says that the venue does not know the order.
+#[test]
+fn a_question_that_is_refused_says_nothing_of_the_order() {
+    for dialect in ["generic-44", "rialto"] {
+        let mut story = Story::new(dialect);
+        story.translator.begun_millis = 10;
+        let capture = (dialect == "rialto").then_some(QuestionId { begun_millis: 10, number: 1 });
+        for answer in ["103=2|58=closed", "103=99|58=busy", "103=5|58=unknown", "58=unknown"] {
+            story.translator.chains.on_question(NOW.parse().unwrap(), &order(1), None, capture);
+            story.venue(&format!("8 11=R7-1-0|37=NONE|17=0|150=I|39=8|14=0|151=0|{answer}"));
+        }
+        story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=8|38=100|14=0|151=0|103=3|58=too much");
+        let told: Vec<&str> = story.told.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+        let refused = |reason| format!("ALARM order 1: the venue refused the question about the order: {reason}");
+        let unknown = "1 not found as of 2026-11-16T12:00:00Z".to_owned();
+        let expected = [refused("closed"), refused("busy"), unknown.clone(), unknown, "nothing".to_owned()];
+        assert_eq!(told, expected, "{dialect}: {}", story.told);
+    }
+}
+
+/// An order that the venue rejected has its id there.
+#[test]
+fn an_order_that_was_rejected_is_found_so_with_its_reason() {
+    let mut story = Story::new("generic-44");
+    ask(&mut story, &order(1));
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=8|38=100|14=0|151=0|103=3|58=too much");
+    let found = "    1 found as of 2026-11-16T12:00:00Z: Rejected, 100 @ 10.5 GTC";
+    assert_eq!(story.told.lines().last(), Some(found), "{}", story.told);
+}
+
+#[test]
+fn a_mass_status_that_is_refused_finds_no_order_missing() {
+    let mut story = Story::new("deribit");
+    ask_by_mass_status(&mut story, &order(1), 1);
+    ask_by_mass_status(&mut story, &order(2), 1);
+    story.venue("8 37=NONE|17=0|150=I|39=8|14=0|151=0|584=Ma-1|911=0|103=99|58=busy");
+    let refused = |id| format!("ALARM order {id}: the venue refused the question about the order: busy");
+    let told = story.told.lines().last().map(str::trim);
+    assert_eq!(told, Some(format!("{}; {}", refused(1), refused(2)).as_str()), "{}", story.told);
 }
 
 #[test]
