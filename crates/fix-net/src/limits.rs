@@ -16,7 +16,8 @@ pub const READ_BYTES: usize = 16 << 10;
 /// Bytes that a session reads and makes before other sessions have the thread.
 pub const TURN_BYTES: usize = 16 << 10;
 
-/// A peer whose socket accepts nothing for this long is disconnected (`SlowPeer`).
+/// A peer whose socket accepts nothing for this long is disconnected (`SlowPeer`); so is one that takes longer for what TLS holds at the
+/// end of a batch, some 64 KiB at most.
 pub const WRITE_STALL_SECONDS: u64 = 20;
 
 /// What a connection may send before its session is known; more closes it.

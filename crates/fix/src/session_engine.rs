@@ -55,6 +55,9 @@ pub trait Application {
     /// A message that was handed to the driver, but the session is not logged on (any more).
     fn on_unsent(&mut self, _message: OutgoingMessage) {}
 
+    /// A message that has a number and of which no byte has left, nor will. [`Self::on_frame`] had it before.
+    fn on_unwritten(&mut self, _frame: &[u8]) {}
+
     /// Every frame in both directions, for a log. Mask secrets before they are stored: see [`crate::masked`].
     fn on_frame(&mut self, _direction: Direction, _frame: &[u8]) {}
 }

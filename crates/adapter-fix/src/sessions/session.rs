@@ -324,6 +324,13 @@ impl Application for VenueApplication {
         }
     }
 
+    /// It was counted as sent before.
+    fn on_unwritten(&mut self, frame: &[u8]) {
+        if let Some(Inbound::Sent { kind, id, .. }) = request_of(frame) {
+            self.pass(Inbound::Unsent { kind, id });
+        }
+    }
+
     fn on_disconnected(&mut self, reason: &DisconnectReason) {
         self.pass(Inbound::Lost(reason.to_string()));
     }

@@ -1,5 +1,8 @@
 //! Sessions that end: what the engine may lack comes again, and what did not leave is told.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use adapters::{SendLease, SendOutcome};
 use domain::{Order, Side};
 
@@ -184,6 +187,20 @@ fn a_request_that_found_the_session_ended_is_reported_as_not_sent() {
     desk.submit(&order(1, Side::Buy));
     desk.lose();
     desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(desk.reports(1), ["1 not sent: the session ended before the request left"]);
+}
+
+#[test]
+fn an_order_that_does_not_leave_without_the_lease_is_reported_as_not_sent() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    let has_lease = Arc::new(AtomicBool::new(true));
+    let held = has_lease.clone();
+    desk.set_lease(SendLease::new(move || held.load(Ordering::SeqCst)));
+    desk.connect_while(|| drop(venue.log_on()));
+    has_lease.store(false, Ordering::SeqCst);
+    desk.submit(&order(1, Side::Buy));
+    desk.lose();
     assert_eq!(desk.reports(1), ["1 not sent: the session ended before the request left"]);
 }
 

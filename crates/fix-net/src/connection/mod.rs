@@ -2,23 +2,24 @@
 //! reader is never blocked by the writer: while a peer is slow, only its own line waits. While it is not read because there
 //! is no room for more of it, what waits in its socket counts as heard.
 
+mod outgoing;
+
 use crate::clock::SessionClock;
 use crate::durable_store::DurableStore;
-use crate::limits::{
-    CLOSE_WAIT_SECONDS, READ_BYTES, SESSION_QUEUE_BATCH, TURN_BYTES, WIRE_BYTES_MAX, WRITE_STALL_SECONDS,
-};
+use crate::limits::{CLOSE_WAIT_SECONDS, READ_BYTES, SESSION_QUEUE_BATCH, TURN_BYTES, WIRE_BYTES_MAX};
 use crate::session_queue::{SessionQueue, SessionRequest};
 use crate::stream::SessionStream;
-use fix::{Application, DisconnectReason, SendError, SessionEngine, UtcTimestamp};
+use fix::{Application, DisconnectReason, Framer, SendError, SessionEngine, UtcTimestamp};
+use outgoing::{OutgoingBytes, StreamWriter, WriteError};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf};
 use tokio::sync::watch;
 use tokio::task::{unconstrained, yield_now};
-use tokio::time::{Instant, Sleep, sleep, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// Text (58) of our Logout when the program stops.
 const SERVER_STOPPING_TEXT: &str = "the server stops";
@@ -38,9 +39,8 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
         reader,
         writer,
         received: Vec::with_capacity(READ_BYTES),
-        outgoing: Vec::new(),
-        written: 0,
-        taken_at: Instant::now(),
+        outgoing: OutgoingBytes::new(),
+        is_cut: false,
         worked: 0,
         turn: 0,
     };
@@ -54,13 +54,15 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
         connection.rearm(timer.as_mut());
         connection.give_way().await;
     }
-    tokio::spawn(close_gracefully(connection.reader, connection.writer));
+    if !connection.is_cut {
+        tokio::spawn(close_gracefully(connection.reader, connection.writer));
+    }
     conversation.on_closed(clock.now())
 }
 
 /// Shuts down our side and reads until the peer has closed too: a socket closed with unread bytes would discard our
 /// last message.
-async fn close_gracefully(mut reader: ReadHalf<Box<dyn SessionStream>>, mut writer: WriteHalf<Box<dyn SessionStream>>) {
+async fn close_gracefully(mut reader: ReadHalf<Box<dyn SessionStream>>, mut writer: StreamWriter) {
     let parting = async {
         writer.shutdown().await?;
         tokio::io::copy(&mut reader, &mut tokio::io::sink()).await
@@ -73,13 +75,12 @@ struct FixConnection<'a, S, A> {
     engine: &'a mut SessionEngine<S, A>,
     clock: &'a SessionClock,
     reader: ReadHalf<Box<dyn SessionStream>>,
-    writer: WriteHalf<Box<dyn SessionStream>>,
+    writer: StreamWriter,
     received: Vec<u8>,
     /// Bytes being written; the session engine collects the next ones meanwhile.
-    outgoing: Vec<u8>,
-    written: usize,
-    /// When the socket last took something of them, or was given them.
-    taken_at: Instant,
+    outgoing: OutgoingBytes,
+    /// Not everything that was to leave has left: a proper end of the stream would send what waits in it, as TLS lets it.
+    is_cut: bool,
     /// Bytes that were read and made since other sessions had the thread.
     worked: usize,
     /// Which of the events is looked for first.
@@ -96,9 +97,7 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
                     self.disconnect(DisconnectReason::StoreFailed(error.0));
                     return false;
                 }
-                std::mem::swap(self.engine.output(), &mut self.outgoing);
-                self.worked += self.outgoing.len();
-                self.taken_at = Instant::now();
+                self.worked += self.outgoing.fill(self.engine.output());
             } else if self.engine.session().is_resending() {
                 let now = self.now();
                 self.engine.continue_resend(now);
@@ -129,10 +128,9 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
         if listening && !self.received.is_empty() {
             return self.take_received();
         }
-        let stalled_at = self.taken_at + Duration::from_secs(WRITE_STALL_SECONDS);
         self.turn = self.turn.wrapping_add(1);
-        let Self { writer, reader, outgoing, written, received, turn, .. } = self;
-        let write = when(writing, write_some(writer, &outgoing[*written..], stalled_at));
+        let Self { engine, writer, reader, outgoing, received, turn, .. } = self;
+        let write = when(writing, outgoing.write(writer, engine.session_mut().store_mut()));
         let read = when(listening, reader.read_buf(received));
         let request = when(open && roomy, queue.requests.recv());
         let (timer, stop) = (when(open, timer), when(open && !*stopping, shutdown.changed()));
@@ -201,21 +199,28 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
         self.clock.tell(self.engine)
     }
 
-    fn on_written(&mut self, result: io::Result<usize>) {
-        match result {
-            Ok(count) => {
-                self.written += count;
-                self.taken_at = Instant::now();
+    fn on_written(&mut self, result: Result<(), WriteError>) {
+        let Err(error) = result else { return };
+        self.is_cut = true;
+        let reason = match error {
+            WriteError::Refused(refusal) => {
+                self.tell_unwritten();
+                DisconnectReason::StoreFailed(refusal.0)
             }
-            Err(error) => {
-                self.disconnect(socket_error(&error));
-                self.written = self.outgoing.len();
-                self.engine.output().clear();
-            }
-        }
-        if self.written == self.outgoing.len() {
-            self.outgoing.clear();
-            self.written = 0;
+            WriteError::Socket(error) => socket_error(&error),
+        };
+        self.disconnect(reason);
+        self.outgoing.clear();
+        self.engine.output().clear();
+    }
+
+    /// Of what was begun the peer may have everything that counts, so only the rest is told.
+    fn tell_unwritten(&mut self) {
+        let mut framer = Framer::new();
+        *framer.buffer() = self.outgoing.withdraw();
+        framer.buffer().append(self.engine.output());
+        while let Ok(Some(frame)) = framer.next_frame() {
+            self.engine.application_mut().on_unwritten(frame);
         }
     }
 
@@ -269,7 +274,7 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
 
 /// What a connection waits for.
 enum ConnectionEvent {
-    Written(io::Result<usize>),
+    Written(Result<(), WriteError>),
     Read(io::Result<usize>),
     Request(Option<SessionRequest>),
     Timer,
@@ -290,19 +295,6 @@ async fn take_turns<T, const N: usize>(turn: usize, mut events: [Pin<&mut (dyn F
             .unwrap_or(Poll::Pending)
     })
     .await
-}
-
-/// Fails where the socket has taken nothing until then, whatever else happened meanwhile.
-async fn write_some(
-    writer: &mut WriteHalf<Box<dyn SessionStream>>,
-    bytes: &[u8],
-    stalled_at: Instant,
-) -> io::Result<usize> {
-    match timeout_at(stalled_at, writer.write(bytes)).await {
-        Ok(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
-        Ok(result) => result,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
 }
 
 fn socket_error(error: &io::Error) -> DisconnectReason {

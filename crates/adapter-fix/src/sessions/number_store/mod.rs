@@ -59,6 +59,8 @@ struct NumberStore {
     lease: Option<SendLease>,
     /// An order, a change or a cancel has a number and has not left yet.
     has_trade: bool,
+    /// Among the messages that were flushed last is one of these: it may be on its way to the socket.
+    is_trade_leaving: bool,
     /// Numbers were used since the last line: one line for all of them is written before the first of their messages leaves.
     is_behind: bool,
 }
@@ -99,6 +101,7 @@ impl SharedNumbers {
             confirmed: incoming,
             lease: None,
             has_trade: false,
+            is_trade_leaving: false,
             is_behind: false,
         };
         store.save()?;
@@ -196,9 +199,8 @@ fn reservation(place: &NumberPlace) -> io::Result<(Option<NumberReservation>, Op
 
 impl NumberStore {
     /// What has a number must leave or end the session, so an order without the lease ends it.
-    fn check_lease(&mut self) -> Result<(), StoreError> {
-        let has_trade = std::mem::take(&mut self.has_trade);
-        match self.lease.as_ref().is_some_and(|lease| has_trade && !lease.is_held()) {
+    fn check_lease(&self) -> Result<(), StoreError> {
+        match self.lease.as_ref().is_some_and(|lease| self.is_trade_leaving && !lease.is_held()) {
             true => Err(StoreError(NO_LEASE.to_owned())),
             false => Ok(()),
         }
@@ -231,6 +233,7 @@ impl NumberStore {
 
     /// To the disk, and what the journal must have too before the messages leave.
     fn flush(&mut self) -> Result<Option<PendingReservation>, StoreError> {
+        self.is_trade_leaving = std::mem::take(&mut self.has_trade);
         let saved = if self.is_behind { self.save() } else { Ok(()) };
         saved.and_then(|()| self.file.sync_data()).map_err(|error| failed(&error))?;
         let numbers = self.numbers();
@@ -355,8 +358,13 @@ impl DurableStore for SharedNumbers {
                 let reserved = pending.recv().await?;
                 lock(&store).confirm_reservation(reserved);
             }
-            lock(&store).check_lease()
+            Ok(())
         }
+    }
+
+    /// For as long as an order waits for the venue to read, too: another member may lead meanwhile.
+    fn may_leave(&mut self) -> Result<(), StoreError> {
+        self.lock().check_lease()
     }
 
     fn flush_on_disconnect(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {

@@ -66,13 +66,15 @@ fn an_order_without_the_lease_ends_the_session_before_it_leaves_and_a_question_d
     let mut leaves = |number, kind: &str| {
         let message = format!("8=FIX.4.4\x019=50\x0135={kind}\x0134={number}\x01");
         store.append(number, Traffic::Application, message.as_bytes()).unwrap();
-        runtime.block_on(store.flush())
+        runtime.block_on(store.flush()).unwrap();
+        // The venue takes it in two parts.
+        [store.may_leave(), store.may_leave()]
     };
-    assert_eq!(["D", "G", "F", "H"].map(|kind| leaves(1, kind)), [Ok(()), Ok(()), Ok(()), Ok(())]);
+    assert_eq!(["D", "G", "F", "H"].map(|kind| leaves(1, kind)), [const { [Ok(()), Ok(())] }; 4]);
     is_held.store(false, Ordering::SeqCst);
-    let refused = Err(StoreError(NO_LEASE.to_owned()));
-    assert_eq!(["D", "G", "F"].map(|kind| leaves(2, kind)), [refused.clone(), refused.clone(), refused]);
-    assert_eq!(["H", "DX", "0"].map(|kind| leaves(3, kind)), [Ok(()), Ok(()), Ok(())]);
+    let refused = || [(); 2].map(|()| Err(StoreError(NO_LEASE.to_owned())));
+    assert_eq!(["D", "G", "F"].map(|kind| leaves(2, kind)), [(); 3].map(|()| refused()));
+    assert_eq!(["H", "DX", "0"].map(|kind| leaves(3, kind)), [const { [Ok(()), Ok(())] }; 3]);
 }
 
 #[test]

@@ -11,7 +11,10 @@ use fix::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 
+mod withdrawn_leave;
+
 use super::*;
+use crate::limits::WRITE_STALL_SECONDS;
 use crate::session_queue::session_queue;
 
 const SETTINGS: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
