@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
@@ -16,6 +15,7 @@ use domain::{
     AdapterName, Instruction, OrderId, PlantedBug, PriceGap, Report, SecurityId, StaleCause, Text, Timestamp,
 };
 
+use crate::overlap_record::OverlapRecord;
 use crate::request_fence::RequestFence;
 use crate::send_lease::{NO_LEASE, SendLease};
 use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
@@ -24,7 +24,6 @@ use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
 pub const BACKOFF_FIRST_MILLIS: i64 = 100;
 /// No pause is longer.
 pub const BACKOFF_MAX_MILLIS: i64 = 10_000;
-const NANOS_PER_MILLI: u128 = 1_000_000;
 /// Why a new leader does not log on yet.
 const PREDECESSOR: &str = "requests of the leader before may still arrive";
 
@@ -55,6 +54,7 @@ impl VenueBackoff {
 pub struct AdapterHost {
     /// None where no other process could trade.
     lease: Option<SendLease>,
+    overlap: OverlapRecord,
     log_on_failed: Arc<AtomicBool>,
     adapter: Box<dyn Adapter>,
     engine: EngineLink,
@@ -94,6 +94,7 @@ impl AdapterHost {
         line.send_report(ReportKind::Attached(capabilities))?;
         Ok(Self {
             lease: None,
+            overlap: OverlapRecord::default(),
             log_on_failed: Arc::default(),
             adapter,
             engine: line,
@@ -110,6 +111,11 @@ impl AdapterHost {
             self.adapter.set_lease(lease.clone());
         }
         Self { lease, ..self }
+    }
+
+    /// With the overlap that the leader before had.
+    pub fn with_overlap(self, overlap: OverlapRecord) -> Self {
+        Self { overlap, ..self }
     }
 
     /// Sets this when the venue could not be logged on to, or a session was lost.
@@ -226,7 +232,7 @@ impl AdapterHost {
             self.await_lease(at);
             return Ok(());
         }
-        if let Some(until) = self.predecessor_until(at) {
+        if let Some(until) = self.predecessor_until(at)? {
             self.session = HostSession::AwaitsPredecessor { until };
             return Ok(());
         }
@@ -268,13 +274,15 @@ impl AdapterHost {
     }
 
     /// Until when orders of the leader before may come in at the venue, where that is in the future. Decision 0059: none of this one's
-    /// comes before them.
-    fn predecessor_until(&self, at: Timestamp) -> Option<Timestamp> {
-        let overlap = Duration::from_millis(u64::try_from(self.adapter.overlap_millis()).unwrap_or(0));
+    /// comes before them. A little longer where the journal lacks for how long those of this one may come.
+    fn predecessor_until(&mut self, at: Timestamp) -> Result<Option<Timestamp>, InboxError> {
+        let (Some(lease), own) = (&self.lease, self.adapter.overlap_millis()) else { return Ok(None) };
         // Not by `at`, whose clock may be set: a step of it would end the wait too early.
-        let left = overlap.checked_sub(self.lease.as_ref()?.age()).filter(|left| !left.is_zero())?;
-        let millis = left.as_nanos().div_ceil(NANOS_PER_MILLI);
-        Some(at.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)))
+        if let Some(left) = self.overlap.millis_left(own, lease.age()) {
+            return Ok(Some(at.plus_millis(left)));
+        }
+        let is_kept = self.overlap.is_kept(own)?;
+        Ok((!is_kept).then(|| at.plus_millis(self.backoff.first_millis)))
     }
 
     /// A venue without market data refuses every security, with each session: one line for each reason.

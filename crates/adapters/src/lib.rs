@@ -5,6 +5,7 @@
 
 mod adapter_records;
 pub mod host;
+mod overlap_record;
 mod request_fence;
 mod second_way;
 mod send_lease;
@@ -22,6 +23,7 @@ pub use adapter_records::AdapterRecords;
 pub use conformance::{Harness, RuleOutcome, check, check_under_fault};
 pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, first_contact};
 pub use host::{AdapterHost, VenueBackoff};
+pub use overlap_record::OverlapRecord;
 pub use paper::{PaperAdapter, PriceSession};
 pub use second_way::SecondWay;
 pub use send_lease::{NO_LEASE, SendLease};

@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use domain::{AdapterName, Timestamp};
 
 use crate::host::{AdapterHost, VenueBackoff};
+use crate::overlap_record::OverlapRecord;
 use crate::send_lease::SendLease;
 use crate::venue::Adapter;
 
@@ -35,6 +36,8 @@ pub struct AdapterIo {
     pub stop: Receiver<()>,
     /// None where no other process could trade.
     pub lease: Option<SendLease>,
+    /// For how long requests of another process may still come in.
+    pub overlap: OverlapRecord,
     /// Set when the venue could not be logged on to, or a session was lost.
     pub log_on_failed: Arc<AtomicBool>,
 }
@@ -69,17 +72,23 @@ pub fn spawn(
     backoff: VenueBackoff,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_string()).spawn(move || {
-        if run(name.clone(), adapter, &io, backoff) == Err(InboxError::Stopped) {
+        if run(name.clone(), adapter, io, backoff) == Err(InboxError::Stopped) {
             tracing::info!(adapter = %name, "adapter stopped: the engine has stopped");
         }
     })
 }
 
-fn run(name: AdapterName, adapter: Box<dyn Adapter>, io: &AdapterIo, backoff: VenueBackoff) -> Result<(), InboxError> {
+fn run(
+    name: AdapterName,
+    adapter: Box<dyn Adapter>,
+    mut io: AdapterIo,
+    backoff: VenueBackoff,
+) -> Result<(), InboxError> {
     let mut at = (io.clock)();
     let host = AdapterHost::attach(name, adapter, io.inbox.clone(), backoff)?;
-    let mut host = host.with_lease(io.lease.clone()).with_failure_flag(io.log_on_failed.clone());
-    let served = serve(&mut host, io, &mut at);
+    let host = host.with_lease(io.lease.clone()).with_overlap(std::mem::take(&mut io.overlap));
+    let mut host = host.with_failure_flag(io.log_on_failed.clone());
+    let served = serve(&mut host, &io, &mut at);
     let left = host.disconnect(at);
     served.and(left)
 }

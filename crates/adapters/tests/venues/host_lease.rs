@@ -4,10 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use adapters::SendLease;
+use adapters::{AdapterRecords, OverlapRecord, SendLease};
+use bus::RequestPayload;
+use bus::inbox::InboxReceiver;
+use bus::reply::Reply;
+use domain::query::Answer;
 use domain::report::{ReportKind, SessionState};
-use domain::{Instruction, OrderId, SecurityId};
+use domain::{Instruction, OrderId, SecurityId, Timestamp};
+use storage::JournalLedger;
 
+use crate::fixture::adapter_name;
 use crate::host::{HostFixture, START, after_millis, cancel, replace, session, submit};
 use crate::scripted_adapter::ScriptedAdapter;
 
@@ -176,6 +182,90 @@ fn a_new_leader_logs_on_when_no_order_of_the_one_before_can_come_behind_its_own(
     stage.host.step(after_millis(7_000)).unwrap();
     stage.host.step(after_millis(7_100)).unwrap();
     assert_eq!(stage.puppet.requests(), ["disconnect", "connect"]);
+}
+
+/// The journal of a cluster, which the members have one after the other.
+struct MemberJournal {
+    ledger: Arc<JournalLedger>,
+    requests: InboxReceiver,
+}
+
+impl MemberJournal {
+    fn new() -> Self {
+        let (inbox, requests) = bus::inbox::inbox();
+        Self { ledger: Arc::new(JournalLedger::new(inbox)), requests }
+    }
+
+    fn records(&self) -> AdapterRecords {
+        AdapterRecords::new(self.ledger.clone(), adapter_name())
+    }
+
+    /// What waits becomes durable.
+    fn commit(&self) {
+        for request in self.requests.requests.try_iter() {
+            let RequestPayload::LedgerRecord(record) = request.payload else { panic!("{:?}", request.payload) };
+            self.ledger.apply(1, &record).unwrap();
+            request.reply_to.send(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+        }
+    }
+
+    /// A new leader whose own requests may arrive for 6 s, when the log-on is due at first, and how many milliseconds it leads.
+    fn next_leader(&self) -> (HostFixture, Option<Timestamp>, Arc<AtomicU64>) {
+        let (mut stage, led) = new_leader();
+        stage.host = stage.host.with_overlap(OverlapRecord::read(Some(self.records())).unwrap());
+        stage.host.step(START).unwrap();
+        let due = stage.host.next_due();
+        (stage, due, led)
+    }
+}
+
+/// The window of the leader before was longer: its configuration was changed with the start of this member.
+#[test]
+fn a_new_leader_waits_for_the_requests_of_one_before_whose_window_was_longer() {
+    let journal = MemberJournal::new();
+    journal.records().write("overlap", "61000").unwrap();
+    journal.commit();
+    let (mut stage, due, led) = journal.next_leader();
+    assert_eq!(due, Some(after_millis(61_000)));
+    led.store(60_999, Ordering::Relaxed);
+    stage.host.step(after_millis(60_999)).unwrap();
+    assert_eq!((stage.puppet.requests(), journal.next_leader().1), (vec![], Some(after_millis(61_000))));
+    // Nothing of the one before comes any more, and the next leader hears of the window of this one before anything leaves.
+    led.store(61_000, Ordering::Relaxed);
+    stage.host.step(after_millis(61_000)).unwrap();
+    stage.host.step(after_millis(61_100)).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(61_200))));
+    journal.commit();
+    stage.host.step(after_millis(61_200)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
+    assert_eq!(journal.next_leader().1, Some(after_millis(6_000)));
+}
+
+#[test]
+fn a_new_leader_goes_by_its_own_window_where_a_journal_from_before_has_none_and_keeps_it() {
+    let journal = MemberJournal::new();
+    let (mut stage, due, led) = journal.next_leader();
+    assert_eq!(due, Some(after_millis(6_000)));
+    led.store(6_000, Ordering::Relaxed);
+    stage.host.step(after_millis(6_000)).unwrap();
+    journal.commit();
+    stage.host.step(after_millis(6_100)).unwrap();
+    let kept = journal.records().read("overlap");
+    assert_eq!((stage.puppet.requests(), kept), (vec!["connect".to_owned()], Some("6000".to_owned())));
+    // The next one with the same window has nothing to keep.
+    let (mut next, _, led) = journal.next_leader();
+    led.store(6_000, Ordering::Relaxed);
+    next.host.step(after_millis(6_000)).unwrap();
+    assert_eq!(next.puppet.requests(), ["connect"]);
+}
+
+#[test]
+fn a_record_of_the_window_that_cannot_be_read_is_refused() {
+    let journal = MemberJournal::new();
+    journal.records().write("overlap", "soon").unwrap();
+    journal.commit();
+    let refusal = OverlapRecord::read(Some(journal.records())).err().unwrap();
+    assert_eq!(refusal, "the record overlap in the journal is no time in milliseconds: \"soon\"");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
 use adapters::simulated::SimulatedVenueSettings;
-use adapters::{Adapter, AdapterClock, AdapterIo, SimulatedAdapter, VenueBackoff, spawn};
+use adapters::{Adapter, AdapterClock, AdapterIo, OverlapRecord, SimulatedAdapter, VenueBackoff, spawn};
 use bus::InstructionRouter;
 use bus::inbox::InboxReceiver;
 use crossbeam_channel::{Sender, bounded};
@@ -33,8 +33,15 @@ fn run(adapter: impl Adapter + 'static, clock: AdapterClock) -> ThreadFixture {
     let outlet = outlets.open(adapter_name());
     let (stop, stopped) = bounded(1);
     outlets.send(&adapter_name(), Instruction::LogOn).unwrap();
-    let io =
-        AdapterIo { inbox, instructions: outlet, clock, stop: stopped, lease: None, log_on_failed: Arc::default() };
+    let io = AdapterIo {
+        inbox,
+        instructions: outlet,
+        clock,
+        stop: stopped,
+        lease: None,
+        overlap: OverlapRecord::default(),
+        log_on_failed: Arc::default(),
+    };
     let thread = spawn(adapter_name(), Box::new(adapter), io, VenueBackoff::default()).unwrap();
     ThreadFixture { lanes, outlets, stop, thread }
 }

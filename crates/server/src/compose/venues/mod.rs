@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use adapters::AdapterRecords;
 use adapters::host::VenueBackoff;
 use adapters::thread::{AdapterIo, VenueThread, spawn};
 use adapters::venue_type::{ImportListener, OpenVenue, VenueContext};
+use adapters::{AdapterRecords, OverlapRecord};
 use crossbeam_channel::bounded;
 use domain::{AdapterName, Money, Price, SecurityId};
 
@@ -49,10 +49,12 @@ pub(super) fn open(
     for venue in &config.venues {
         let adapter = venue.adapter();
         let log_on_failed = sessions.require(&adapter);
+        // Only another member of a cluster could go on for it.
+        let records = engine.lease.as_ref().map(|_| AdapterRecords::new(engine.ledger.clone(), adapter.clone()));
+        let overlap = OverlapRecord::read(records.clone()).map_err(|error| failure(&adapter, &error))?;
         let context = VenueContext {
             instance,
-            // Only another member of a cluster could go on for it.
-            records: engine.lease.as_ref().map(|_| AdapterRecords::new(engine.ledger.clone(), adapter.clone())),
+            records,
             adapter: adapter.clone(),
             folder: &folder,
             clock: engine.clock.clone(),
@@ -63,7 +65,7 @@ pub(super) fn open(
         };
         let opened = venue.open(&context).map_err(|error| failure(&adapter, &error))?;
         let OpenVenue { adapter: venue_adapter, imports: listener, threads: own, recording: _ } = opened;
-        threads.push(start(&adapter, venue_adapter, engine, log_on_failed)?);
+        threads.push(start(&adapter, venue_adapter, engine, (overlap, log_on_failed))?);
         threads.extend(own);
         imports.extend(listener);
     }
@@ -74,7 +76,7 @@ fn start(
     name: &AdapterName,
     adapter: Box<dyn adapters::Adapter>,
     engine: &mut EngineThread,
-    log_on_failed: Arc<AtomicBool>,
+    (overlap, log_on_failed): (OverlapRecord, Arc<AtomicBool>),
 ) -> Result<VenueThread, ExitFailure> {
     let (stop, stopped) = bounded(1);
     let instructions =
@@ -85,6 +87,7 @@ fn start(
         clock: engine.clock.clone(),
         stop: stopped,
         lease: engine.lease.clone(),
+        overlap,
         log_on_failed,
     };
     let thread = spawn(name.clone(), adapter, io, VenueBackoff::default()).map_err(|error| failure(name, &error))?;
