@@ -1,4 +1,4 @@
-//! Noted records: small files of one record that is written in place after each step and never synced. After a power cut it may be
+//! Noted records: small files of one record that is written in place after each step and not synced. After a power cut it may be
 //! old, but never too new.
 //!
 //! ```text
@@ -94,6 +94,15 @@ impl NotedRecord {
             && !std::mem::replace(&mut self.is_told, true)
         {
             tracing::error!(%error, file = %self.path.display(), "how far the journal has come cannot be noted");
+        }
+    }
+
+    /// What was noted last survives a power cut, for the few records that must. Trouble is told and no more.
+    pub(crate) fn sync(&mut self) {
+        if let Err(error) = self.medium.sync()
+            && !std::mem::replace(&mut self.is_told, true)
+        {
+            tracing::error!(%error, file = %self.path.display(), "how far the journal has come is noted, but may be lost by a power cut");
         }
     }
 }

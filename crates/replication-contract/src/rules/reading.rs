@@ -1,7 +1,7 @@
 //! Rules of `read`: entries that were harmed on the way or on a disk.
 
 use storage::journal::ChainError;
-use storage::replication::{EntryFault, Epoch, LogError, LogPosition};
+use storage::replication::{EntryFault, Epoch, LogError, LogPayload, LogPosition};
 
 use super::stories::{
     accepted, ensure, expect, expect_journal, fenced, frames_in, leader, read_from, read_until_fault, start,
@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "a flipped bit is named with its position", check: flipped_bit },
     Rule { name: "a missing entry is named, and nothing behind it is delivered", check: gap },
     Rule { name: "an entry that one machine has lost or changed is read from another copy", check: another_copy },
+    Rule { name: "the entry at a position is shown, from another copy where one machine has lost it", check: shown },
     Rule { name: "a candidate that cannot see the last entry does not lead", check: hidden_end },
     Rule { name: "entries in another order are named", check: swapped },
     Rule { name: "an entry that is delivered for another is named", check: replaced },
@@ -61,6 +62,23 @@ fn another_copy(lab: &mut dyn LogLab) -> Verdict {
     let (events, _, error) = read_until_fault(&mut client);
     expect("fault", &error, &None)?;
     ensure(frames_in(&events) == frames()[..5], "the frames are those that were appended", &events.len())
+}
+
+fn shown(lab: &mut dyn LogLab) -> Verdict {
+    leader(lab, 4)?;
+    let mut client = lab.connect();
+    let faults = [LoadFault::FlippedOnce { position: 3, byte: 40 }, LoadFault::HiddenOnce { position: 4 }];
+    faults.iter().for_each(|fault| client.faults.on_load(fault.clone()));
+    for position in 1..=6_usize {
+        let entry = client.log.entry(LogPosition(position as u64)).map_err(|error| error.to_string())?;
+        let is_right = match (position, entry.map(|entry| entry.payload)) {
+            (1, Some(LogPayload::EpochRecord { .. })) | (6, None) => true,
+            (2..=5, Some(LogPayload::Frame(frame))) => frames().get(position - 2) == Some(&frame),
+            _ => false,
+        };
+        ensure(is_right, "the entry is that of its position", &position)?;
+    }
+    Ok(())
 }
 
 /// What a reader cannot see it cannot name. But it cannot lead either: only the condition of the append decides.

@@ -243,6 +243,10 @@ impl<S: LogStore + Clone> QuorumLog for MistakenLog<S> {
         Ok(events)
     }
 
+    fn entry(&mut self, position: LogPosition) -> Result<Option<LogEntry>, LogError> {
+        self.sound.entry(position)
+    }
+
     fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError> {
         self.sound.beginning()
     }

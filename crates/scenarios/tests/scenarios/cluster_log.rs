@@ -59,6 +59,15 @@ fn wait_for_equal_journals(cluster: &TestCluster) {
     wait_for("the journals to be equal", || (cluster.segments("a") == cluster.segments("b")).then_some(()));
 }
 
+/// A copy that never was in the log does not know its epochs.
+fn expect_unknown_epochs(cluster: &TestCluster, launcher: &ServerLauncher, last_record: &str) {
+    copy_member(cluster, "a", "copy");
+    let (file, copy) = (cluster.file("a"), cluster.data("copy").display().to_string());
+    let refused =
+        launcher.run_without_folder(&["ha", "rebuild-log", &file, "--data-dir", &copy, "--up-to", last_record]);
+    assert!(refused.code == REFUSED && refused.log.contains("Say --above-epoch with a number"), "{refused}");
+}
+
 #[test]
 fn a_single_server_becomes_a_cluster_and_a_lost_log_begins_anew_without_losing_an_order() {
     let cluster = TestCluster::start(0);
@@ -105,8 +114,11 @@ fn a_single_server_becomes_a_cluster_and_a_lost_log_begins_anew_without_losing_a
     assert!(asked.code == REFUSED && asked.log.contains("use the one with the most records"), "{asked}");
     let wrong = rebuild(&cluster, &first, "a", &["--up-to", "7"]);
     assert!(wrong.code == REFUSED && wrong.log.contains("is the number to give, not 7"), "{wrong}");
+    expect_unknown_epochs(&cluster, &first, &number);
     let begun = rebuild(&cluster, &first, "a", &["--up-to", &number]);
     assert!(begun.code == Some(0) && begun.output.contains(&format!("behind record {number}, in epoch 1")), "{begun}");
+    let again = rebuild(&cluster, &first, "a", &["--up-to", &number]);
+    assert!(again.code == REFUSED && again.log.contains("of this journal already: start the members"), "{again}");
     let first = first.start();
     let mut client = lead(&first);
     assert_eq!(open_orders(&mut client), ["four", "one", "three", "two"]);

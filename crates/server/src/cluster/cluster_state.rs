@@ -55,6 +55,8 @@ pub struct ClusterState {
     pub(crate) applied: Arc<AtomicU64>,
     /// Whether a follower's engine writes a snapshot.
     pub(crate) is_writing_snapshot: Arc<AtomicBool>,
+    /// The log was begun anew, and may lack records of its rebuild.
+    pub(crate) is_log_unfinished: AtomicBool,
     /// A follower's view of the audit, once it is open.
     pub(crate) audit: OnceLock<Arc<AuditView>>,
     wall: ServerClock,
@@ -109,6 +111,7 @@ impl ClusterState {
             digest_compared: Arc::default(),
             applied: Arc::default(),
             is_writing_snapshot: Arc::default(),
+            is_log_unfinished: AtomicBool::default(),
             audit: OnceLock::new(),
             wall,
             known: Mutex::new(KnownCluster::begin()),

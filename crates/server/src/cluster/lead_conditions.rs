@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bus::operations::ClusterRole;
-use storage::replication::CandidateId;
+use storage::replication::{CandidateId, UNFINISHED};
 
 use super::candidate::{lease_of, takeover_min};
 use super::cluster_state::ClusterState;
@@ -26,6 +26,8 @@ impl ClusterState {
             "its cluster file has eligible = false".to_owned()
         } else if self.audit.get().is_some_and(|audit| audit.has_failed()) {
             "its view of the audit has failed, and is completed from the journal".to_owned()
+        } else if self.is_log_unfinished.load(Ordering::Acquire) {
+            UNFINISHED.to_owned()
         } else if self.is_writing_snapshot.load(Ordering::Acquire) {
             "it writes a snapshot".to_owned()
         } else if let Some(behind) = behind.filter(|behind| *behind > ENGINE_BEHIND_MAX) {
@@ -106,6 +108,9 @@ mod tests {
         assert_eq!(why(), "");
         member.is_writing_snapshot.store(true, Ordering::Release);
         assert_eq!(why(), "it writes a snapshot");
+        member.is_log_unfinished.store(true, Ordering::Release);
+        assert_eq!(why(), UNFINISHED);
+        member.is_log_unfinished.store(false, Ordering::Release);
         let audit = Arc::new(AuditView::open(folder.path()).unwrap());
         assert!(member.audit.set(audit.clone()).is_ok());
         assert_eq!(why(), "it writes a snapshot", "its audit is whole");

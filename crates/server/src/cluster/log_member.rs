@@ -130,6 +130,7 @@ impl LogMember {
             }
             Err(error) => return Err(follow_failure(error)),
         };
+        self.state.is_log_unfinished.store(self.follower.is_unfinished(), Ordering::Release);
         if events.is_empty() {
             self.note_end();
             self.report(REPORT_EVERY);

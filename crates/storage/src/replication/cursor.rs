@@ -79,6 +79,19 @@ impl LogCursor {
         &self.chain
     }
 
+    /// Whether the cursor stands behind this entry, and the log that has it at this position is the one that was read. An entry that
+    /// did not count when it was read tells nothing.
+    pub(crate) fn is_behind(&self, entry: &LogEntry) -> bool {
+        let (known, is_known_epoch) = (self.chain.head(), entry.epoch == self.epoch);
+        is_known_epoch
+            && entry.instance == self.chain.instance()
+            && match &entry.payload {
+                LogPayload::Frame(frame) => frame.hash() == known.hash,
+                LogPayload::EpochRecord { candidate, after } => self.leader == Some(*candidate) && *after == known,
+                LogPayload::Mark { leader, after } => self.leader == *leader && *after == known,
+            }
+    }
+
     /// Moves behind the own epoch record, which was accepted.
     pub(crate) fn lead(&mut self, epoch: Epoch, candidate: CandidateId) {
         (self.position, self.epoch, self.leader) = (self.position.next(), epoch, Some(candidate));

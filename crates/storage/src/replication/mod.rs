@@ -31,10 +31,12 @@ pub use beginning::{begin_empty_log, beginning_of};
 pub use cursor::{EntryFault, LogCursor};
 pub use entry::{LogEntry, LogPayload};
 pub use event::{DropReason, LogBeginning, LogEvent};
-pub use member::cursor_file::{is_member_folder, join_cluster, last_epoch_of, leave_cluster};
+pub use member::cursor_file::{
+    KnownEpoch, is_member_folder, join_cluster, join_rebuilt_log, known_epoch, leave_cluster,
+};
 pub use member::follow_error::FollowError;
-pub use member::follower::{Leading, LogFollower};
-pub use member::rebuild::{epoch_of_rebuilt_log, rebuild_log};
+pub use member::follower::{Leading, LogFollower, UNFINISHED};
+pub use member::rebuild::{LogRebuild, epoch_of_rebuilt_log};
 pub use member::standbys::{StandbyReport, StandbyState};
 pub use member::status::{ReplicationState, ReplicationStatus};
 pub use member::trimming::TrimSettings;

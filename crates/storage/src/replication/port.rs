@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::cursor::{EntryFault, LogCursor};
+use super::entry::LogEntry;
 use super::event::{LogBeginning, LogEvent};
 use super::types::{Epoch, LogPosition};
 use crate::journal::SealedFrame;
@@ -26,6 +27,9 @@ pub trait QuorumLog {
 
     /// Where the log begins; none where it is empty. Nothing is decided by it: it only shows a reader where to look.
     fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError>;
+
+    /// The entry at a position; none where the log ends before it. It shows whose log this is, and is not checked against the chain.
+    fn entry(&mut self, position: LogPosition) -> Result<Option<LogEntry>, LogError>;
 
     /// Appends a mark, at which the log may begin after a trim. As an append.
     fn mark(&mut self) -> LogOutcome;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::beginning::beginning_of;
-use super::cursor::LogCursor;
+use super::cursor::{EntryFault, LogCursor};
 use super::entry::{LogEntry, LogPayload};
 use super::event::{LogBeginning, LogEvent};
 use super::port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
@@ -164,6 +164,26 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
 
     fn beginning(&mut self) -> Result<Option<LogBeginning>, LogError> {
         beginning_of(&mut self.store)
+    }
+
+    fn entry(&mut self, position: LogPosition) -> Result<Option<LogEntry>, LogError> {
+        let error = match self.store.load(position) {
+            LoadReply::Entry(bytes) => match LogEntry::decode(&bytes) {
+                Ok(entry) => return Ok(Some(entry)),
+                Err(reason) => Some(LogError::Bad { position, fault: EntryFault::Damaged { reason } }),
+            },
+            // One machine may not have it yet.
+            LoadReply::End => None,
+            LoadReply::Missing { next } => Some(LogError::Gap { position, next }),
+            LoadReply::Unreadable { reason } => Some(LogError::Unavailable { reason }),
+            LoadReply::Trimmed { first } => return Err(LogError::Trimmed { next: position, first }),
+            LoadReply::Unavailable { reason } => return Err(LogError::Unavailable { reason }),
+        };
+        let mut copies = (0..COPIES_ASKED).filter_map(|_| self.store.load_copy(position));
+        match (copies.find_map(|bytes| LogEntry::decode(&bytes).ok()), error) {
+            (None, Some(error)) => Err(error),
+            (found, _) => Ok(found),
+        }
     }
 
     fn settle(&mut self) -> LogOutcome {

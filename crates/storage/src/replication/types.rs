@@ -33,6 +33,23 @@ impl LogPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CandidateId(pub [u8; 16]);
 
+impl CandidateId {
+    /// Behind the member, where other candidates say how long their lease is.
+    const REBUILD_MARK: [u8; 4] = *b"RBLD";
+    const REBUILD_MARK_AT: usize = 8;
+
+    /// The same process, which begins a log anew and never trades. What it writes ends with a mark.
+    #[must_use]
+    pub fn for_rebuild(mut self) -> Self {
+        self.0[Self::REBUILD_MARK_AT..][..Self::REBUILD_MARK.len()].copy_from_slice(&Self::REBUILD_MARK);
+        self
+    }
+
+    pub fn is_of_rebuild(self) -> bool {
+        self.0[Self::REBUILD_MARK_AT..].starts_with(&Self::REBUILD_MARK)
+    }
+}
+
 /// One data folder of a cluster, through all lives of its processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MemberId(pub [u8; 8]);

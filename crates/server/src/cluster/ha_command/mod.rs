@@ -16,6 +16,7 @@ use storage::lock::DataDirLock;
 use storage::replication::{is_member_folder, leave_cluster};
 
 use self::member_question::{NoStatus, TrustedRoots};
+use self::rebuild_log::GivenEnd;
 use super::cluster_file::ClusterConfig;
 use super::cluster_state::FOLLOWER_LAG_MAX;
 use super::member_folder;
@@ -28,6 +29,8 @@ use crate::users::offline_log;
 
 /// A new leader has to appear by then.
 const LEAD_WAIT: Duration = Duration::from_secs(60);
+/// No cluster comes near it, and as many epochs are left behind it.
+const EPOCH_GIVEN_MAX: u64 = 1_000_000_000_000;
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Subcommand)]
@@ -75,7 +78,8 @@ pub enum HaCommand {
     ///
     /// Refused while any member answers, and where the log has entries. The log begins behind the last record of the folder; members
     /// whose journals have this record follow when they are started, the others need a backup of this folder, restored with
-    /// --as-member. The folder of a member may lack what was acknowledged: use the one with the most records.
+    /// --as-member. The folder of a member may lack what was acknowledged: use the one with the most records. Where the command was cut
+    /// off, give it again for the same folder: no member leads before it has finished.
     #[command(verbatim_doc_comment)]
     RebuildLog {
         /// The cluster file of the member that this folder belongs to
@@ -88,6 +92,9 @@ pub enum HaCommand {
         /// The last record of this folder, after you have seen that no other member has more; needed for the folder of a member
         #[arg(long, value_name = "SEQUENCE")]
         up_to: Option<u64>,
+        /// A number that no epoch of this cluster was above; needed where the folder of a member does not say
+        #[arg(long, value_name = "EPOCH", value_parser = clap::value_parser!(u64).range(1..=EPOCH_GIVEN_MAX))]
+        above_epoch: Option<u64>,
     },
 }
 
@@ -158,10 +165,10 @@ pub fn execute(command: HaCommand) -> Result<String, ExitFailure> {
             let file = ClusterConfig::read(&cluster)?;
             go_alone(&ClusterMembers::of(&file, &trust)?, &load(config)?, others_are_gone)
         }
-        HaCommand::RebuildLog { cluster, trust, config, up_to } => {
+        HaCommand::RebuildLog { cluster, trust, config, up_to, above_epoch } => {
             let file = ClusterConfig::read(&cluster)?;
             refuse_while_one_answers(&ClusterMembers::of(&file, &trust)?)?;
-            rebuild_log::rebuild(&file, &load(config)?, up_to)
+            rebuild_log::rebuild(&file, &load(config)?, GivenEnd { up_to, above_epoch })
         }
     }
 }

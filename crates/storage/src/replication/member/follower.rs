@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::cursor_file::{self, CursorFile};
 use super::follow_error::FollowError;
-use super::log_place::{OwnJournal, find_place};
+use super::log_place::{LogPlace, OwnJournal, find_place};
 use super::log_replicator::{LogReplicator, settle_outcome};
 use super::standbys::StandbyReport;
 use super::status::ReplicationStatus;
@@ -23,9 +23,13 @@ use crate::journal::{
 };
 use crate::lock::DataDirLock;
 use crate::replication::cursor::LogCursor;
+use crate::replication::entry::LogPayload;
 use crate::replication::event::LogEvent;
 use crate::replication::port::{LogError, LogOutcome, QuorumLog};
-use crate::replication::types::{CandidateId, MemberId};
+use crate::replication::types::{CandidateId, LogPosition, MemberId};
+
+/// Why nobody leads behind a rebuild that is not complete.
+pub const UNFINISHED: &str = "rialto ha rebuild-log has not finished: where it was cut off, stop every member and give it again for the same folder";
 
 pub struct LogFollower<L> {
     log: L,
@@ -42,6 +46,8 @@ pub struct LogFollower<L> {
     checked_from: Option<u64>,
     /// None before it has found its place in the log: a folder that is refused there is not that of a member yet.
     file: Option<CursorFile>,
+    /// What was read last comes from a rebuild of the log, whose closing mark was not read.
+    is_unfinished: bool,
 }
 
 /// What became of an attempt to lead.
@@ -67,7 +73,8 @@ impl<L: QuorumLog> LogFollower<L> {
         let proven = cursor.chain().head();
         let unproven = UnprovenFrames::behind(&lock.folder().join(FOLDER), proven.sequence)?;
         let (lock, options, journal) = (lock.clone(), options.clone(), Some(journal));
-        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, checked_from, file: None })
+        let (file, is_unfinished) = (None, false);
+        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, checked_from, file, is_unfinished })
     }
 
     /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
@@ -85,6 +92,12 @@ impl<L: QuorumLog> LogFollower<L> {
     pub fn standby_report(&self, member: MemberId) -> Option<StandbyReport> {
         let (leader, epoch, position) = (self.cursor.leader()?, self.cursor.epoch(), self.cursor.position());
         Some(StandbyReport { member, leader, epoch, position, sequence: self.proven.sequence })
+    }
+
+    /// Whether the log was begun anew, and the records that the rebuild has written for it may be missing: nobody leads before they are
+    /// there.
+    pub fn is_unfinished(&self) -> bool {
+        self.is_unfinished
     }
 
     /// How far its journal is. After the journal was cut, that of before no longer changes.
@@ -116,6 +129,7 @@ impl<L: QuorumLog> LogFollower<L> {
             return Err(error.into());
         }
         self.cursor = read;
+        self.note_rebuild(&events);
         if let Some(file) = &mut self.file {
             file.note(&self.cursor);
         }
@@ -125,18 +139,33 @@ impl<L: QuorumLog> LogFollower<L> {
     /// Finds the own place in the log, where what is known of it does not fit.
     fn place(&mut self) -> Result<(), FollowError> {
         let folder = self.lock.folder().join(FOLDER);
-        let beginning = self.log.beginning()?;
         let last_sequence = self.journal()?.chain().head().sequence;
         let own = OwnJournal { folder: &folder, instance: self.options.instance, last_sequence };
-        if let Some(cursor) = find_place(beginning, &self.cursor, &own)? {
-            let (from, to) = (self.cursor.position(), cursor.position());
-            tracing::info!(%from, %to, "this member has another place in the log than it had noted");
-            self.proven = cursor.chain().head();
-            self.unproven = UnprovenFrames::behind(&folder, self.proven.sequence)?;
-            self.cursor = cursor;
+        match find_place(&mut self.log, &self.cursor, &own)? {
+            LogPlace::Known(last) => {
+                let is_rebuilding = self.cursor.leader().is_some_and(CandidateId::is_of_rebuild);
+                self.is_unfinished = is_rebuilding && !matches!(last, Some(LogPayload::Mark { .. }));
+            }
+            LogPlace::AtBeginning(cursor) => {
+                let (from, to) = (self.cursor.position(), cursor.position());
+                tracing::info!(%from, %to, "this member has another place in the log than it had noted");
+                self.proven = cursor.chain().head();
+                self.unproven = UnprovenFrames::behind(&folder, self.proven.sequence)?;
+                (self.cursor, self.is_unfinished) = (cursor, false);
+            }
         }
         self.file = Some(CursorFile::open(self.lock.folder())?);
         Ok(())
+    }
+
+    fn note_rebuild(&mut self, events: &[LogEvent]) {
+        for event in events {
+            match event {
+                LogEvent::Led { candidate, .. } => self.is_unfinished = candidate.is_of_rebuild(),
+                LogEvent::Marked { .. } => self.is_unfinished = false,
+                LogEvent::Frame { .. } | LogEvent::Dropped { .. } => {}
+            }
+        }
     }
 
     /// The frames are durable when it returns.
@@ -195,6 +224,9 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
     /// must be told to stop before.
     pub fn lead(mut self, status: &Arc<ReplicationStatus>) -> Result<Leading<L>, FollowError> {
         let failed = |reason: &str| StorageError::Failed { reason: reason.to_owned() };
+        if self.is_unfinished {
+            return Err(failed(UNFINISHED).into());
+        }
         let epoch = self.cursor.epoch().next().ok_or_else(|| failed("there is no epoch after the last"))?;
         let sent = Instant::now();
         let outcome = self.log.lead(epoch, &self.cursor);
@@ -236,7 +268,8 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
 
 /// What the cursor file says, held against the journal.
 fn saved_cursor(lock: &DataDirLock, options: &JournalOptions) -> Result<LogCursor, FollowError> {
-    let Some(saved) = cursor_file::read(lock.folder())? else { return Ok(LogCursor::start(options.instance)) };
+    let saved = cursor_file::read(lock.folder())?.filter(|saved| saved.position > LogPosition::START);
+    let Some(saved) = saved else { return Ok(LogCursor::start(options.instance)) };
     if saved.instance != options.instance {
         let reason = format!("it belongs to the journal of instance {}, not {}", saved.instance, options.instance);
         return Err(FollowError::Cursor { reason });
