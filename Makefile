@@ -154,9 +154,9 @@ audit: ## what it is built from: advisories, licences, sources, and a bill of ma
 COMMIT = $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
 # Built for speed: a run takes a fifth less time than in the release build.
-simulate: ## run the whole system in simulated time on all cores, an hour of faults per seed (SEEDS=, SEED=, WALL_MINUTES=)
-	cargo run --profile dist -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),$(if $(WALL_MINUTES),1000000,200)) --hours 1 --jobs $$(nproc) --coverage \
-	  $(if $(WALL_MINUTES),--wall-minutes $(WALL_MINUTES)) --page docs/simulator-runs.md $(if $(COMMIT),--commit $(COMMIT))
+simulate: ## run the whole system in simulated time for two hours on all cores, an hour of faults per seed (WALL_MINUTES=, SEED=; SEEDS= for so many)
+	cargo run --profile dist -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),1000000) --hours 1 --jobs $$(nproc) --coverage \
+	  $(if $(or $(WALL_MINUTES),$(if $(SEEDS),,120)),--wall-minutes $(or $(WALL_MINUTES),120)) --page docs/simulator-runs.md $(if $(COMMIT),--commit $(COMMIT))
 
 simulate-bugs: ## search a seed for every planted bug, on all cores (SEEDS=), and a page: docs/simulator-bugs.md
 	cargo run --profile dist -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000) --jobs $$(nproc) --page docs/simulator-bugs.md

@@ -104,6 +104,16 @@ pub enum PlantedBug {
     SkipRoleCheck,
     /// Refused log-ins and actions are not in the audit.
     ForgetRefusal,
+    /// The answer to one request over HTTP in 16 is lost between the engine and the port.
+    LoseHttpAnswer,
+    /// HTTP says of every command that the journal stalls, which it does not.
+    TellStall,
+    /// One cancel in four is accepted and forgotten.
+    SwallowCancel,
+    /// Cash that is recorded is booked twice.
+    CreditTwice,
+    /// Every Logon over FIX is refused.
+    RefuseLogons,
     /// An adapter sends to its venue though the lease of its server has run out. The simulator has no cluster: a test of
     /// `replication-contract` finds it.
     IgnoreLease,
@@ -111,7 +121,7 @@ pub enum PlantedBug {
 
 impl PlantedBug {
     /// All faults that the simulator must find, in the order of the enum.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 55] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -162,6 +172,11 @@ impl PlantedBug {
         Self::KeepSession,
         Self::SkipRoleCheck,
         Self::ForgetRefusal,
+        Self::LoseHttpAnswer,
+        Self::TellStall,
+        Self::SwallowCancel,
+        Self::CreditTwice,
+        Self::RefuseLogons,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::invariants::broken_invariant::{InvariantResult, ensure};
+use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 
 /// The page that lists every code: the list of what could be reached.
 const ERRORS: &str = include_str!("../../../docs/errors.md");
@@ -22,9 +22,26 @@ pub(crate) const TOO_MANY: u16 = 429;
 /// The promise that an answer breaks which says neither what was asked for nor why not.
 pub(crate) const UNEXPECTED_ANSWER: &str = "an answer that no client expects";
 
-/// No client must live with a fault of the server, whatever else it is told.
+/// No client must live with a fault of the server, or with an answer that no page explains, whatever else it is told.
 pub(crate) fn no_server_fault(code: &str, told: impl FnOnce() -> String) -> InvariantResult {
-    ensure(code != INTERNAL, "a fault of the server", told)
+    match code {
+        UNLISTED_CODE => Err(broken(UNEXPECTED_ANSWER, told())),
+        INTERNAL => Err(broken("a fault of the server", told())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the journal's disk does not answer, or did not shortly before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StallSeen {
+    pub(crate) is_recent: bool,
+}
+
+impl StallSeen {
+    /// Only a disk that does not answer is a reason to say so.
+    pub(crate) fn excuses(self, code: &str, told: impl FnOnce() -> String) -> InvariantResult {
+        ensure(code != JOURNAL_STALLED || self.is_recent, "a stall was told of a disk that answers", told)
+    }
 }
 
 /// Codes of the page's table: its second column.
@@ -39,9 +56,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_stall_is_an_excuse_while_the_disk_does_not_answer_and_not_otherwise() {
+        let told = |is_recent, code| StallSeen { is_recent }.excuses(code, || "a cancel".to_owned()).is_ok();
+        assert_eq!([told(true, JOURNAL_STALLED), told(false, JOURNAL_STALLED)], [true, false]);
+        assert!(told(false, "unknown-order"));
+    }
+
+    #[test]
     fn a_fault_of_the_server_breaks_a_promise_and_a_refusal_does_not() {
         let told = |code| no_server_fault(code, || "a cancel".to_owned()).map_err(|broken| broken.to_string());
         assert_eq!(told("internal"), Err("a fault of the server: a cancel".to_owned()));
+        assert_eq!(told(UNLISTED_CODE), Err("an answer that no client expects: a cancel".to_owned()));
         assert_eq!((told("unknown-order"), told("")), (Ok(()), Ok(())));
         assert!(listed_codes().contains(INTERNAL));
     }

@@ -21,6 +21,7 @@ use simulator::{Coverage, Plan, RunReport, run, shorten};
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const NANOS_PER_SECOND: f64 = 1e9;
+const NANOS_PER_MINUTE: i64 = 60_000_000_000;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_MINUTE: u64 = 60;
 /// Runs that the search for a shorter schedule may take.
@@ -227,6 +228,7 @@ fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()>
     println!("seed {} broke a promise:", plan.seed);
     if !is_shortened {
         print!("{}", failed.ending());
+        println!("  the shortest schedule: --seed {} --minutes {}", plan.seed, plan.length / NANOS_PER_MINUTE);
         return Ok(());
     }
     let short = shorten(plan, failed, SHORTENING_RUNS_MAX)?;

@@ -3,6 +3,8 @@
 use domain::command::{Command, PlaceOrder};
 use domain::{IntId, OrderId, Price, Quantity, Side};
 
+use crate::error_codes::OUTCOME_UNKNOWN;
+
 /// One request and what became of it.
 #[derive(Debug, Clone)]
 pub(crate) struct LogEntry {
@@ -16,8 +18,8 @@ pub(crate) enum Intent {
     /// The order, and its new quantity and limit where they change.
     Modify(IntId, Option<Quantity>, Option<Price>),
     Cancel(IntId),
-    /// Trading states, the kill switch and limits.
-    Operate(String),
+    /// Trading states, the kill switch and limits: in words, and as the command.
+    Operate(String, Box<Command>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +48,17 @@ pub(crate) enum RequestOutcome {
 }
 
 impl RequestOutcome {
-    /// Of a refusal; empty where it is none.
+    /// Of a refusal, or of an answer that the outcome is unknown; empty where it is neither.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Refused { code, .. } | Self::Declined { code } => code,
-            Self::Waiting | Self::Accepted { .. } | Self::SaidUnknown { .. } | Self::Unknown | Self::NotSent => "",
+            Self::Refused { code, .. } | Self::Declined { code } | Self::SaidUnknown { code } => code,
+            Self::Waiting | Self::Accepted { .. } | Self::Unknown | Self::NotSent => "",
         }
+    }
+
+    /// Whether the platform has no answer of its engine: it was dropped, or the platform says so.
+    pub(crate) fn is_without_answer(&self) -> bool {
+        matches!(self, Self::Unknown | Self::SaidUnknown { code: OUTCOME_UNKNOWN })
     }
 
     /// Whether the client knows that the request had no effect.
@@ -61,11 +68,16 @@ impl RequestOutcome {
 }
 
 impl Intent {
+    /// What the operator asks for, in words and as the command.
+    pub(crate) fn operate(what: String, command: Command) -> (Self, Command) {
+        (Self::Operate(what, Box::new(command.clone())), command)
+    }
+
     /// The order that it names.
     pub(crate) fn order(&self) -> Option<&IntId> {
         match self {
             Self::Place(_, int_id) | Self::Modify(int_id, ..) | Self::Cancel(int_id) => Some(int_id),
-            Self::Operate(_) => None,
+            Self::Operate(..) => None,
         }
     }
 
@@ -79,9 +91,7 @@ impl Intent {
                 (*quantity, *limit) == (asked.quantity, asked.limit)
             }
             (Self::Cancel(_), Command::Cancel(_)) => true,
-            (Self::Operate(_), command) => {
-                matches!(command, Command::Kill { .. } | Command::SetTradingState { .. } | Command::SetLimits { .. })
-            }
+            (Self::Operate(_, asked), command) => **asked == *command,
             _ => false,
         }
     }
@@ -91,7 +101,7 @@ impl LogEntry {
     pub(crate) fn placed(&self) -> Option<&IntId> {
         match &self.intent {
             Intent::Place(_, int_id) => Some(int_id),
-            Intent::Modify(..) | Intent::Cancel(_) | Intent::Operate(_) => None,
+            Intent::Modify(..) | Intent::Cancel(_) | Intent::Operate(..) => None,
         }
     }
 }
@@ -117,7 +127,7 @@ impl std::fmt::Display for Intent {
             Self::Modify(order, None, Some(limit)) => write!(f, "modify {order}, limit {limit}"),
             Self::Modify(order, None, None) => write!(f, "note {order}"),
             Self::Cancel(order) => write!(f, "cancel {order}"),
-            Self::Operate(what) => f.write_str(what),
+            Self::Operate(what, _) => f.write_str(what),
         }
     }
 }

@@ -39,7 +39,7 @@ macro_rules! recorded {
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
-    accept_torn_end: AcceptTornEnd, 13, "a FIX request was never answered";
+    accept_torn_end: AcceptTornEnd, 13, "a FIX client is not logged on";
     unsynced_segment_header: UnsyncedSegmentHeader, 1, "the platform does not start";
     release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "topics are not in order";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
@@ -58,7 +58,7 @@ recorded! {
     accept_repeated_order_id: AcceptRepeatedOrderId, 1, "an id was given twice";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
     lose_event: LoseEvent, 1, "replay differs";
-    drop_answer: DropAnswer, 3, "an answer was dropped";
+    drop_answer: DropAnswer, 3, "the strategy stopped";
     digest_skips_input: DigestSkipsInput, 1, "the digest differs";
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
@@ -87,6 +87,11 @@ recorded! {
     keep_session: KeepSession, 5, "let in without a right";
     skip_role_check: SkipRoleCheck, 5, "rights are not those of the newest role";
     forget_refusal: ForgetRefusal, 5, "the audit has not what was answered, once";
+    lose_http_answer: LoseHttpAnswer, 5, "an answer was dropped";
+    tell_stall: TellStall, 8, "a stall was told of a disk that answers";
+    swallow_cancel: SwallowCancel, 1, "an answer is not what became of its request";
+    credit_twice: CreditTwice, 1, "a booking that nobody asked for";
+    refuse_logons: RefuseLogons, 1, "a FIX client is not logged on";
 }
 
 /// The source of the switches: a variant that no list has is in it all the same.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::command::RecordTransaction;
 use domain::query::{Answer, EngineResult};
-use domain::{AccountId, Currency, Quantity, Refusal, Security, StrategyId, Transaction, TransactionKind};
+use domain::{AccountId, Currency, PlantedBug, Quantity, Refusal, Security, StrategyId, Transaction, TransactionKind};
 
 use crate::outbox::{Moment, Outbox};
 use crate::trading::{Trading, valuer};
@@ -16,6 +16,12 @@ impl Trading {
     pub(crate) fn record(&mut self, moment: Moment, ask: &RecordTransaction, out: &mut Outbox) -> EngineResult {
         let (transaction, security) = self.check_record(moment, ask)?;
         self.check_held(&transaction)?;
+        if PlantedBug::CreditTwice.is_planted() {
+            self.book(moment, transaction.clone(), security.as_deref(), out)?;
+            let (id, uuid) = self.ids.next_booking(self.settings.instance);
+            let again = Transaction { id, uuid, ..transaction };
+            return Ok(Answer::Transaction(self.book(moment, again, security.as_deref(), out)?));
+        }
         Ok(Answer::Transaction(self.book(moment, transaction, security.as_deref(), out)?))
     }
 

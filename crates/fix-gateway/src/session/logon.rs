@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Access, AccessChannel, AccessCredentials, AccessDenied, AccessRequest, Actor, Identity, UserRole};
+use domain::PlantedBug;
 use domain::rights::{TradingInterface, TradingRights};
 use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
 use secrecy::{ExposeSecret, SecretString};
@@ -88,6 +89,9 @@ impl LogonAttempt {
                 .await
                 .map(|(who, pass)| (who, Some(pass))),
         };
+        if PlantedBug::RefuseLogons.is_planted() {
+            return Err("forbidden".to_owned());
+        }
         let (identity, pass) = admitted.map_err(|denied| format!("{}: {denied}", denied.code()))?;
         if identity.role == UserRole::Viewer && !self.is_read_only {
             let text = "a viewer may not trade";

@@ -205,7 +205,7 @@ impl SeededClient {
         match rng.below(12) {
             0 => {
                 let command = Command::Kill { scope: account, reason: Some("drill".into()) };
-                (Intent::Operate(format!("kill {account}")), command)
+                Intent::operate(format!("kill {account}"), command)
             }
             1 => set_state(account, TradingState::Reducing),
             2..=4 => set_state(RiskScope::Platform, TradingState::Active),
@@ -333,6 +333,6 @@ fn repeated(order: &PlaceOrder, int_id: &IntId) -> PlaceOrder {
 }
 
 fn set_state(scope: RiskScope, state: TradingState) -> (Intent, Command) {
-    let intent = Intent::Operate(format!("{} for {scope}", state.name()));
-    (intent, Command::SetTradingState { scope, state, reason: None })
+    let command = Command::SetTradingState { scope, state, reason: None };
+    Intent::operate(format!("{} for {scope}", state.name()), command)
 }

@@ -62,5 +62,5 @@ pub(super) fn set_limits(market: &Market, rng: &mut SeededRng) -> (Intent, Comma
         6 => ("a restricted security", RiskLimits { restricted_securities: Some([security].into()), ..none }),
         _ => ("no limits", none),
     };
-    (Intent::Operate(format!("{what} for {scope}")), Command::SetLimits { scope, limits })
+    Intent::operate(format!("{what} for {scope}"), Command::SetLimits { scope, limits })
 }

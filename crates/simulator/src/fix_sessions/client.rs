@@ -11,6 +11,7 @@ use super::message::{
     utc,
 };
 use super::session::{ClientPhase, ClientSession, Moment};
+use crate::error_codes::UNEXPECTED_ANSWER;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::market::{Market, Stock, cents};
 use crate::network::{ClientInput, ClientNetwork};
@@ -204,11 +205,13 @@ impl FixClient {
         }
         match message.msg_type.as_str() {
             "8" => self.on_report(message),
-            "3" | "j" => {
+            "3" => {
                 let refused = message.get(REF_SEQ_NUM).and_then(|number| number.parse::<u64>().ok());
                 self.unanswered.retain(|_, number| Some(*number) != refused);
                 Ok(())
             }
+            // The answer to questions, of which these clients have none.
+            "j" => Err(self.broken(UNEXPECTED_ANSWER, message.to_string())),
             _ => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use web::{PlainRequest, PlainResponse};
 
 use super::port::HttpTicket;
 use super::request::code_of;
-use crate::error_codes::{UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
+use crate::error_codes::{JOURNAL_STALLED, StallSeen, UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 
@@ -64,8 +64,13 @@ impl HttpReads {
         !self.waiting.is_empty()
     }
 
+    /// How many were answered with what they asked for, compared by now or not.
+    pub(crate) fn answered(&self) -> u64 {
+        self.counts[1] + self.shown.len() as u64
+    }
+
     /// Takes answers that have come. A platform that runs owes one to every read; it may refuse, while its disk hangs.
-    pub(crate) fn receive(&mut self, is_running: bool) -> InvariantResult {
+    pub(crate) fn receive(&mut self, is_running: bool, stall: StallSeen) -> InvariantResult {
         for (target, mut ticket) in std::mem::take(&mut self.waiting) {
             match ticket.try_recv() {
                 Err(TryRecvError::Empty) => self.waiting.push((target, ticket)),
@@ -77,18 +82,19 @@ impl HttpReads {
                     let told = || String::from_utf8_lossy(&response.body).into_owned();
                     self.shown.push(shown.ok_or_else(|| broken(NOT_THE_STATE, told()))?);
                 }
-                Ok(response) => self.on_refusal(target, &response)?,
+                Ok(response) => self.on_refusal(target, &response, stall)?,
             }
         }
         Ok(())
     }
 
     /// Nothing else than that the platform cannot answer now is a right answer to a read.
-    fn on_refusal(&mut self, target: ReadTarget, response: &PlainResponse) -> InvariantResult {
+    fn on_refusal(&mut self, target: ReadTarget, response: &PlainResponse, stall: StallSeen) -> InvariantResult {
         let code = code_of(response);
         let told = || format!("a read of {target:?}: {} {code}", response.status);
         no_server_fault(&code, told)?;
-        ensure(response.status == UNAVAILABLE, UNEXPECTED_ANSWER, told)?;
+        ensure(response.status == UNAVAILABLE && code == JOURNAL_STALLED, UNEXPECTED_ANSWER, told)?;
+        stall.excuses(&code, told)?;
         *self.refusals.entry(code).or_default() += 1;
         Ok(())
     }
@@ -160,25 +166,34 @@ mod tests {
     use super::*;
 
     /// What becomes of a read that is answered so.
-    fn read(status: u16, body: &str) -> Result<HttpReads, String> {
+    fn read(status: u16, body: &str, is_stalled: bool) -> Result<HttpReads, String> {
         let (answer, ticket) = oneshot::channel();
         let mut reads = HttpReads::default();
         reads.request(0, |_| ticket);
         let response = PlainResponse { status, body: body.as_bytes().to_vec(), ..PlainResponse::default() };
         answer.send(response).unwrap();
-        reads.receive(true).map_err(|broken| broken.to_string())?;
+        reads.receive(true, StallSeen { is_recent: is_stalled }).map_err(|broken| broken.to_string())?;
         Ok(reads)
     }
 
     #[test]
     fn a_read_may_be_refused_while_the_platform_cannot_answer_and_not_otherwise() {
-        assert_eq!(read(503, r#"{"code":"journal-stalled"}"#).unwrap().refusals["journal-stalled"], 1);
+        let stalled = r#"{"code":"journal-stalled"}"#;
+        assert_eq!(read(503, stalled, true).unwrap().refusals["journal-stalled"], 1);
         assert_eq!(
-            read(500, r#"{"code":"internal"}"#).err().unwrap(),
+            read(503, stalled, false).err().unwrap(),
+            "a stall was told of a disk that answers: a read of Positions: 503 journal-stalled"
+        );
+        assert_eq!(
+            read(503, r#"{"code":"busy"}"#, true).err().unwrap(),
+            "an answer that no client expects: a read of Positions: 503 busy"
+        );
+        assert_eq!(
+            read(500, r#"{"code":"internal"}"#, false).err().unwrap(),
             "a fault of the server: a read of Positions: 500 internal"
         );
         assert_eq!(
-            read(404, r#"{"code":"no-such-path"}"#).err().unwrap(),
+            read(404, r#"{"code":"no-such-path"}"#, false).err().unwrap(),
             "an answer that no client expects: a read of Positions: 404 no-such-path"
         );
     }

@@ -158,14 +158,22 @@ pub(crate) struct JournalInputs {
     pub(crate) commands: BTreeMap<u64, Command>,
     /// The inputs that say that the line to a venue is not there, with its adapter.
     pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
-    /// The inputs in which a venue shows all that it has and can still get, with its adapter and the orders.
-    pub(crate) snapshots: BTreeMap<u64, (AdapterName, BTreeSet<OrderId>)>,
+    /// The inputs in which a venue shows all that it has and can still get.
+    pub(crate) snapshots: BTreeMap<u64, ShownOrders>,
     /// Cancels that the platform asked for because a client was disconnected.
     pub(crate) disconnect_cancels: u64,
     /// How often each kind of record was met.
     pub(crate) record_kinds: BTreeMap<u8, u64>,
     /// Over all of them.
     records: RecordsHash,
+}
+
+/// What a venue has shown of its orders.
+pub(crate) struct ShownOrders {
+    pub(crate) adapter: AdapterName,
+    pub(crate) orders: BTreeSet<OrderId>,
+    /// It shows at least what was there then; none where that is when it was taken in.
+    pub(crate) as_of: Option<Timestamp>,
 }
 
 /// Equal where all records are equal, byte for byte.
@@ -230,7 +238,7 @@ impl JournalInputs {
                 if is_conclusive(&snapshot) =>
             {
                 let orders = snapshot.orders.iter().map(|order| order.order).collect();
-                self.snapshots.insert(entry.sequence, (adapter, orders));
+                self.snapshots.insert(entry.sequence, ShownOrders { adapter, orders, as_of: snapshot.as_of });
             }
             _ => {}
         }

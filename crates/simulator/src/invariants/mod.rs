@@ -12,7 +12,7 @@ mod venue_checks;
 pub(crate) mod progress;
 pub(crate) mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::order::{BaseState, PendingRequest};
@@ -29,7 +29,7 @@ use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::venue_books::VenueBooks;
 use crate::lab_venue::LabMachine;
-use crate::market::Market;
+use crate::market::{CASH, Market};
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
 use crate::releases::EarlierFolder;
@@ -135,8 +135,25 @@ impl Evidence<'_> {
             ensure(command.and_then(named_order) == entry.intent.order(), "acknowledged and lost", told)?;
             let is_as_asked = command.is_some_and(|command| entry.intent.is_asked_by(command));
             ensure(is_as_asked, "the journal has other terms than its client asked for", told)?;
+            self.answer_is_its_effect(entry, sequence)?;
         }
         Ok(())
+    }
+
+    /// I1, I5: what was accepted changed its order, or made it; what was refused changed nothing of it.
+    fn answer_is_its_effect(&self, entry: &LogEntry, sequence: u64) -> InvariantResult {
+        let Some(int_id) = entry.intent.order() else { return Ok(()) };
+        let caused = self.books.events.get(&sequence).into_iter().flatten();
+        let has_changed = caused.filter_map(changed_order).any(|order| order.int_id == *int_id);
+        let is_accepted = matches!(entry.outcome, RequestOutcome::Accepted { .. });
+        ensure(has_changed == is_accepted, "an answer is not what became of its request", || {
+            format!(
+                "{}: {}, and its order {}",
+                entry.intent,
+                entry.outcome,
+                if has_changed { "changed" } else { "did not change" }
+            )
+        })
     }
 
     /// One order per id of a client, one id per order, and the number that the client was told.
@@ -250,9 +267,25 @@ impl Evidence<'_> {
         events.filter_map(changed_order).map(|order| (order.id, order)).collect()
     }
 
+    /// No phantom: beside trades each account has its opening cash, once.
+    fn only_opening_cash_is_credited(&self) -> InvariantResult {
+        let is_trade = |kind| matches!(kind, TransactionKind::Buy | TransactionKind::Sell);
+        let mut credited = BTreeSet::new();
+        let others = self.books.transactions.iter().filter(|transaction| !is_trade(transaction.kind));
+        for other in others {
+            let is_opening = other.kind == TransactionKind::Credit && cash_effect(other) == Decimal::from(CASH);
+            let is_first = credited.insert(other.account);
+            ensure(is_opening && is_first, "a booking that nobody asked for", || format!("{other:?}"))?;
+        }
+        Ok(())
+    }
+
     /// I4: positions and cash follow from the transactions, to the last digit.
     fn positions_and_cash(&self, progress: &mut CheckProgress) -> InvariantResult {
         progress.add_transactions(&self.books.transactions)?;
+        if self.earlier.is_none() {
+            self.only_opening_cash_is_credited()?;
+        }
         let (at, engine) = (self.books.recovered.at, &self.books.engine);
         let ask = |query: Query| engine.answer(at, self.end, &query);
         let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::order::{BaseState, OrderTerms};
-use domain::{Command, Decimal, IntId, Order, OrderId, OrderKind, Source, Text, Transaction, TransactionKind};
+use domain::{
+    Command, Decimal, IntId, Order, OrderId, OrderKind, Source, Text, Timestamp, Transaction, TransactionKind,
+};
 use engine::NEVER_ARRIVED;
 
 use super::Evidence;
+use super::books::ShownOrders;
 use super::broken_invariant::{InvariantResult, broken, ensure};
 use super::inferred_fills::{InferredFills, inferred_order};
 use super::venue_books::{OrderAtVenue, VenueEnd};
@@ -42,8 +45,14 @@ impl Evidence<'_> {
         let at_venue = at_venue.as_ref().map_err(|reason| broken("the venue's ledger cannot be read", reason))?;
         ensure(at_venue.is_none(), SENT_TWICE, || format!("{order:?}, the venue had {at_venue:?}"))?;
         let behind = self.books.inputs.snapshots.range(before + 1..);
-        let mut shown = behind.take_while(|(sequence, _)| *sequence <= now);
-        let was_asked = shown.any(|(_, (adapter, orders))| *adapter == order.adapter && !orders.contains(&order.id));
+        let mut shown = behind.take_while(|(sequence, _)| *sequence <= now).map(|(_, shown)| shown);
+        // What it showed earlier says nothing of a request that came behind it.
+        let sent_at = self.books.times.range(..=before).next_back().map(|(_, at)| *at);
+        let is_newer = |as_of: Option<Timestamp>| as_of.is_none() || as_of >= sent_at;
+        let lacks_it = |shown: &ShownOrders| {
+            shown.adapter == order.adapter && !shown.orders.contains(&order.id) && is_newer(shown.as_of)
+        };
+        let was_asked = shown.any(lacks_it);
         ensure(was_asked, "sent again before its venue was asked", || {
             format!("{order:?}, sent at input {before} and at input {now}")
         })
@@ -192,8 +201,7 @@ impl Evidence<'_> {
                 format!("{order:?}, the venue has traded {traded} of it")
             })?;
             match self.venue.orders.get(&key) {
-                // How it ended follows from all its legs, which are in the market no more.
-                Some(_) if with_legs.contains(&order.id) => {}
+                Some(_) if with_legs.contains(&order.id) => ended_by_legs(order)?,
                 Some(at_venue) if lab_venue == Some(key.1) && is_canceled_here_alone(order, at_venue) => {
                     said_canceled += 1;
                 }
@@ -215,6 +223,14 @@ impl Evidence<'_> {
 
 fn is_canceled_here_alone(order: &Order, at_venue: &OrderAtVenue) -> bool {
     at_venue.ended.is_none() && order.state == BaseState::Canceled
+}
+
+/// How an order of several legs ended follows from all of them, which are in the market no more.
+fn ended_by_legs(order: &Order) -> InvariantResult {
+    let told = || format!("{order:?} has several legs at the venue");
+    ensure(order.reason.as_deref() != Some(NEVER_ARRIVED), "an order has reached the venue that never did", told)?;
+    let is_filled = order.filled == order.terms.quantity;
+    ensure(is_filled == (order.state == BaseState::Filled), ENDS_DIFFER, told)
 }
 
 fn ended_alike(order: &Order, at_venue: &OrderAtVenue) -> InvariantResult {

@@ -38,7 +38,8 @@ pub(crate) const INACTIVE_ACCOUNT: AccountId = AccountId(3);
 /// The stock whose orders have a smallest and a largest quantity there.
 const BOUNDED: u64 = 2;
 const BOUNDS: (i64, i64) = (5, 120);
-const CASH: i64 = 2_000_000;
+/// What each account has at first.
+pub(crate) const CASH: i64 = 2_000_000;
 /// How late a request may arrive.
 const REQUEST_LIFE_NANOS: i64 = 5_000_000_000;
 const LATENCY_NANOS: i64 = 2_000_000;

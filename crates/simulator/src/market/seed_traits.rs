@@ -73,6 +73,8 @@ pub(crate) struct SeedTraits {
     pub(crate) has_late_requests: bool,
     /// The wall clock goes faster or slower than it should, for a while.
     pub(crate) has_drift: bool,
+    /// Lines of a venue's session fail one by one.
+    pub(crate) has_single_lines: bool,
     /// Traders send requests of which something is wrong, and the operator sets tight limits.
     pub(crate) has_odd_requests: bool,
 }
@@ -112,6 +114,8 @@ impl SeedTraits {
             has_users: SeededRng::new(seed, 903).one_in(USERS_ONE_IN),
             has_late_requests: SeededRng::new(seed, 970).one_in(LATE_REQUESTS_ONE_IN),
             has_drift: SeededRng::new(seed, 1_418).one_in(DRIFT_ONE_IN),
+            // Of the runs with odd requests one half: none of the recorded seeds of planted bugs is one of them.
+            has_single_lines: has_odd_requests && SeededRng::new(seed, 1_601).one_in(2),
             has_odd_requests,
         };
         let has_revisions = traits.may_revise() && SeededRng::new(seed, 972).one_in(REVISIONS_ONE_IN);

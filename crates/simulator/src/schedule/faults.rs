@@ -189,6 +189,10 @@ pub enum VenueLineFault {
     HalfPlaced,
     /// Neither.
     HalfNothing,
+    /// One line of the session is down, and the session stays up: no request arrives, no report comes, or no price.
+    NoTrading,
+    NoPrivate,
+    NoPrices,
 }
 
 impl Fault {
@@ -232,6 +236,12 @@ impl Fault {
     pub(super) fn draw_late_requests(rng: &mut SeededRng) -> Self {
         let fault = if rng.one_in(2) { VenueLineFault::Lose } else { VenueLineFault::Late };
         Self::Venue { venue: pick(rng, VENUE_COUNT), fault, seconds: rng.between(5, 30) }
+    }
+
+    pub(super) fn draw_single_line(rng: &mut SeededRng) -> Self {
+        let lines = [VenueLineFault::NoTrading, VenueLineFault::NoPrivate, VenueLineFault::NoPrices];
+        let fault = *rng.pick(&lines).unwrap_or(&lines[0]);
+        Self::Venue { venue: pick(rng, VENUE_COUNT), fault, seconds: rng.between(2, 30) }
     }
 
     pub(super) fn draw_lab(rng: &mut SeededRng) -> Self {

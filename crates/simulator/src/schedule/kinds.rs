@@ -10,7 +10,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 65] = [
+    pub const KINDS: [&'static str; 68] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -43,6 +43,9 @@ impl Fault {
         "venue cancels only, for a replace",
         "venue places only, for a replace",
         "venue does neither half of a replace",
+        "venue takes no requests",
+        "venue tells no reports",
+        "venue tells no prices",
         "venue busts a trade",
         "venue corrects a trade",
         "link is slow",
@@ -178,6 +181,9 @@ impl VenueLineFault {
             Self::HalfCanceled => "venue cancels only, for a replace",
             Self::HalfPlaced => "venue places only, for a replace",
             Self::HalfNothing => "venue does neither half of a replace",
+            Self::NoTrading => "venue takes no requests",
+            Self::NoPrivate => "venue tells no reports",
+            Self::NoPrices => "venue tells no prices",
         }
     }
 }

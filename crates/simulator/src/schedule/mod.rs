@@ -62,6 +62,8 @@ const LEDGER_CUT_EVERY: i64 = 100 * SECOND;
 const REVISION_EVERY: i64 = 25 * SECOND;
 /// On average requests to a simulated venue begin to be lost or late so often, in runs in which they are.
 const LATE_REQUESTS_EVERY: i64 = 40 * SECOND;
+/// On average one line of a simulated venue fails so often, in runs in which they do.
+const SINGLE_LINE_EVERY: i64 = 60 * SECOND;
 /// On average the lab or its line does wrong so often, in runs that have it.
 const LAB_FAULT_EVERY: i64 = 20 * SECOND;
 /// On average the lab begins its sequence numbers anew so often, with the next order.
@@ -159,6 +161,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_http_reads(seed, length, &mut steps);
     draw_revisions(seed, length, &mut steps);
     draw_late_requests(seed, length, &mut steps);
+    draw_single_lines(seed, length, &mut steps);
     draw_lab_faults(seed, length, &mut steps);
     draw_drift(seed, length, &mut steps);
     let kills = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_kill_at_disk(rng));
@@ -228,6 +231,14 @@ fn draw_late_requests(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).has_late_requests {
         let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_late_requests(rng));
         fill(steps, &mut SeededRng::new(seed, 971), LATE_REQUESTS_EVERY, length, fails);
+    }
+}
+
+/// Lines of a session that fail by themselves.
+fn draw_single_lines(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_single_lines {
+        let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_single_line(rng));
+        fill(steps, &mut SeededRng::new(seed, 1_602), SINGLE_LINE_EVERY, length, fails);
     }
 }
 

@@ -160,6 +160,9 @@ impl fmt::Display for VenueLineFault {
             Self::HalfCanceled => "cancels only, for a replace,",
             Self::HalfPlaced => "places only, for a replace,",
             Self::HalfNothing => "does neither half of a replace",
+            Self::NoTrading => "takes no requests",
+            Self::NoPrivate => "tells no reports",
+            Self::NoPrices => "tells no prices",
         })
     }
 }

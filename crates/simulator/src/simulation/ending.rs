@@ -2,7 +2,7 @@
 
 use super::{NEVER, SimulatedRun};
 use crate::invariants::books::JournalBooks;
-use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::platform::Platform;
@@ -48,10 +48,23 @@ impl SimulatedRun {
         self.cancel_fix_orders();
         self.machine.strategy.end();
         self.try_all_users();
+        self.publish_last_events();
         self.run_until(self.now() + LAST_REST)?;
+        let reads = self.read_last();
         self.stomp.settled = self.durable_at_rest()?;
         self.run_until(self.now() + SETTLE)?;
+        self.all_interfaces_serve(reads)?;
         self.end_of_run()
+    }
+
+    /// What can be answered is answered, over every interface.
+    fn all_interfaces_serve(&self, reads: u64) -> InvariantResult {
+        self.all_fix_clients_are_logged_on()?;
+        self.strategy_runs()?;
+        let answered = self.http_reads.answered();
+        ensure(answered == reads, "a request was never answered", || {
+            format!("of reads over HTTP {answered} were shown what they asked for, {reads} are due")
+        })
     }
 
     /// How far the journal is durable of a platform that must be there. Without it the checks of the end would look at nothing.

@@ -2,7 +2,7 @@
 
 use super::{NEVER, SimulatedRun};
 use crate::fix_sessions::{CANCELED_ON_DISCONNECT, Moment};
-use crate::invariants::broken_invariant::InvariantResult;
+use crate::invariants::broken_invariant::{InvariantResult, ensure};
 use crate::platform::Platform;
 use crate::schedule::MILLI;
 
@@ -86,6 +86,14 @@ impl SimulatedRun {
     pub(super) fn cancel_fix_orders(&mut self) {
         let at = self.moment();
         self.fix_clients.iter_mut().for_each(|client| client.cancel_all(at));
+    }
+
+    /// At the end nothing keeps a client away.
+    pub(super) fn all_fix_clients_are_logged_on(&self) -> InvariantResult {
+        let away = self.fix_clients.iter().find(|client| !client.session.is_logged_on());
+        ensure(away.is_none(), "a FIX client is not logged on", || {
+            away.map_or_else(String::new, |client| client.session.comp_id.to_owned())
+        })
     }
 
     pub(super) fn heal_fix_connections(&mut self) {

@@ -8,6 +8,8 @@ use crate::users::AnswerMoment;
 
 /// Timers of requests are looked at so often.
 const IDLE: i64 = 500 * MILLI;
+/// One of each kind.
+const LAST_READS: [u64; 2] = [0, 1];
 
 impl SimulatedRun {
     pub(super) fn http_due(&self) -> i64 {
@@ -26,6 +28,16 @@ impl SimulatedRun {
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
         self.http_reads.request(draw, |request| port.send(request));
         self.http_at = now;
+    }
+
+    /// Positions and open orders, when nothing is a reason not to show them; how many reads must have been answered then.
+    pub(super) fn read_last(&mut self) -> u64 {
+        let answered = self.http_reads.answered();
+        if !self.machine.traits.has_http() {
+            return answered;
+        }
+        LAST_READS.into_iter().for_each(|draw| self.read_over_http(draw));
+        answered + LAST_READS.len() as u64
     }
 
     pub(super) fn administer_users(&mut self, draw: u64) {

@@ -1,5 +1,6 @@
 //! What the schedule makes happen: requests of clients, and faults.
 
+use domain::report::LineKind;
 use venue_sim::{Faults, ReplaceHalf, TradeRevision};
 
 use super::SimulatedRun;
@@ -185,5 +186,8 @@ fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
         VenueLineFault::HalfCanceled => Faults { replace_half: Some(ReplaceHalf::Canceled), ..none },
         VenueLineFault::HalfPlaced => Faults { replace_half: Some(ReplaceHalf::Placed), ..none },
         VenueLineFault::HalfNothing => Faults { replace_half: Some(ReplaceHalf::Neither), ..none },
+        VenueLineFault::NoTrading => Faults { lines_down: none.lines_down.with(LineKind::Trading), ..none },
+        VenueLineFault::NoPrivate => Faults { lines_down: none.lines_down.with(LineKind::Private), ..none },
+        VenueLineFault::NoPrices => Faults { lines_down: none.lines_down.with(LineKind::Prices), ..none },
     }
 }

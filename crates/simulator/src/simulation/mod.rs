@@ -27,7 +27,7 @@ use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
 use crate::invariants::books::JournalBooks;
-use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 use crate::invariants::ledgers::order_at_venue;
 use crate::invariants::panics::{PANICKED, PanicRecord};
 use crate::invariants::progress::CheckProgress;
@@ -37,7 +37,6 @@ use crate::machine::{Machine, MachinePlan};
 use crate::market::seed_traits::VENUE_COUNT;
 use crate::pace::Pace;
 use crate::platform::Platform;
-use crate::request_log::RequestOutcome;
 use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
 use crate::submissions::Submissions;
@@ -127,8 +126,9 @@ struct SimulatedRun {
     disk_at: i64,
     venue_at: i64,
     start_at: i64,
-    /// When it is looked whether the journal stalls.
+    /// When it is looked whether the journal stalls, and when it was seen to do so last.
     look_at: i64,
+    stalled_at: Option<i64>,
     /// When the running platform is checked next.
     check_at: i64,
     /// When state and digest of the running platform are compared next.
@@ -192,6 +192,7 @@ impl SimulatedRun {
             venue_at: NEVER,
             start_at: 0,
             look_at: NEVER,
+            stalled_at: None,
             check_at: 0,
             check_state_at: 0,
             check_venues_at: 0,
@@ -365,15 +366,16 @@ impl SimulatedRun {
 
     /// A platform that runs owes every request an answer.
     fn receive_replies(&mut self, is_running: bool) -> InvariantResult {
-        self.http_reads.receive(is_running)?;
+        let stall = self.stall_seen();
+        self.http_reads.receive(is_running, stall)?;
         self.receive_of_users(is_running)?;
         for client in &mut self.clients {
             for (text, outcome) in client.receive() {
                 self.trace.line(&text);
                 no_server_fault(outcome.code(), || text.clone())?;
-                if is_running && outcome == RequestOutcome::Unknown {
-                    return Err(broken("an answer was dropped", text));
-                }
+                stall.excuses(outcome.code(), || text.clone())?;
+                let is_dropped = is_running && outcome.is_without_answer();
+                ensure(!is_dropped, "an answer was dropped", || text)?;
             }
         }
         Ok(())

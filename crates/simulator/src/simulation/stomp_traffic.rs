@@ -82,6 +82,14 @@ impl SimulatedRun {
         client.lines.drain(..).for_each(|line| self.trace.line(line));
     }
 
+    pub(super) fn publish_last_events(&mut self) {
+        let now = self.now();
+        for client in &mut self.stomp.clients {
+            client.publish_last(now);
+            client.lines.drain(..).for_each(|line| self.trace.line(line));
+        }
+    }
+
     /// The connections of a process that is gone.
     pub(super) fn end_stomp_connections(&mut self, has_power: bool) {
         let now = self.now();

@@ -1,8 +1,9 @@
 //! The turns of the strategy host.
 
 use super::SimulatedRun;
-use crate::invariants::broken_invariant::{InvariantResult, broken};
+use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::schedule::MILLI;
+use crate::strategies::SteppedHost;
 
 /// Timers of the strategy are looked at so often.
 const IDLE: i64 = 500 * MILLI;
@@ -24,9 +25,17 @@ impl SimulatedRun {
             return Ok(());
         };
         host.step().map_err(|reason| broken("the strategy stopped", reason))?;
+        let unanswered = self.machine.strategy.take_unanswered();
+        ensure(unanswered.is_none(), "an answer was dropped", || format!("the strategy's {unanswered:?}"))?;
         if self.platform.as_ref().is_some_and(|platform| platform.sleep_nanos() == 0) {
             self.wake_loop();
         }
         Ok(())
+    }
+
+    /// At the end its newest run has come through all phases.
+    pub(super) fn strategy_runs(&self) -> InvariantResult {
+        let host = self.platform.as_ref().and_then(|platform| platform.strategies.as_ref());
+        ensure(host.is_some_and(SteppedHost::is_running), "the strategy does not run", || "at the end".to_owned())
     }
 }

@@ -236,11 +236,23 @@ impl TopicClient {
     fn publish(&mut self, now: i64) {
         self.published += 1;
         let body = format!(r#"{{"client":{},"number":{}}}"#, self.number + 1, self.published);
-        let receipt = format!("event-{}", self.published);
+        let receipt = receipt_of(self.published);
         let frame = StompFrame::new(StompCommand::Send).with("destination", "/topic/generic-event.SERVER.note");
         self.lines.push(format!("{} publishes {body}", self.name()));
         self.send(now, &frame.with("receipt", &receipt).with_body(body.clone()));
         self.sent.insert(receipt, body);
+    }
+
+    /// One more event when nothing goes wrong any more: its receipt must come.
+    pub(crate) fn publish_last(&mut self, now: i64) {
+        if self.phase == StompPhase::Connected {
+            self.publish(now);
+            self.flush(now);
+        }
+    }
+
+    fn is_last_confirmed(&self) -> bool {
+        self.sent.get(&receipt_of(self.published)).is_some_and(|body| self.confirmed.contains(body))
     }
 
     fn receive(&mut self, now: i64, bytes: &[u8]) -> InvariantResult {
@@ -325,6 +337,8 @@ impl TopicClient {
         let name = self.name();
         let is_away = complete_through.is_some() && self.phase != StompPhase::Connected;
         ensure(!is_away, "a STOMP client is not connected", || name.clone())?;
+        let is_answered = complete_through.is_none() || self.is_last_confirmed();
+        ensure(is_answered, "a request was never answered", || format!("the last event of {name} has no receipt"))?;
         match &mut self.view {
             TopicView::Follower(follower) => follower.check(&name, record, complete_through)?,
             TopicView::Watcher(watcher) => watcher.check(&name, record, complete_through)?,
@@ -349,6 +363,11 @@ impl TopicClient {
     fn broken(&self, detail: String) -> BrokenInvariant {
         broken(TOPICS_IN_ORDER, format!("{}: {detail}", self.name()))
     }
+}
+
+/// Of the n-th event that a client publishes.
+fn receipt_of(number: u64) -> String {
+    format!("event-{number}")
 }
 
 fn event_place(id: &str) -> Option<KeptPlace> {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use bus::Bus;
-use bus::reply::{Reply, ReplyReceiver};
+use bus::reply::{NoReply, Reply, ReplyReceiver};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::{Mode, StrategyFailure, StrategyFailureKind, StrategyPhase};
 use domain::{Answer, Caller, Command, CommandEnvelope, PublishedEvent, Query, StrategyId, StrategyRecord};
@@ -64,12 +64,16 @@ impl SteppedHost {
         Ok(())
     }
 
+    /// Whether the strategy has come through all phases.
+    pub(crate) fn is_running(&self) -> bool {
+        self.thread.is_some() && self.asked.is_none() && self.next.is_empty()
+    }
+
     fn go_on(&mut self) -> Result<(), String> {
         if let Some((step, mut reply)) = self.asked.take() {
             match reply.try_recv() {
                 None => self.asked = Some((step, reply)),
-                // The process ends.
-                Some(Err(_)) => {}
+                Some(Err(NoReply)) => return Err("what the host asked for was never answered".to_owned()),
                 Some(Ok(reply)) => self.on_reply(&step, reply)?,
             }
         }

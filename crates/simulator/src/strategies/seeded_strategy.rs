@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use domain::command::PlaceOrder;
 use domain::{Command, Event, Fill, IntId, Order, OrderStatus, Quantity, SeededRng, Side, Timestamp, Transaction};
 use strategy::{CommandRejection, Context, OrderModification, Strategy, Timer, order};
 
 use super::strategy_log::StrategyLog;
+use crate::error_codes::OUTCOME_UNKNOWN;
 use crate::market::{Stock, cents};
 
 const LOOK: &str = "look";
 const LOOK_EVERY_NANOS: i64 = 500_000_000;
-/// Refusals that say nothing about the order.
-const UNKNOWN: &str = "outcome-unknown";
 
 pub(super) struct SeededStrategy {
     log: StrategyLog,
@@ -96,11 +96,14 @@ impl Strategy for SeededStrategy {
     }
 
     fn on_refusal(&mut self, refused: &CommandRejection, _: &mut Context<'_>) {
-        *self.log.lock().refusals.entry(refused.code.to_string()).or_default() += 1;
-        if let Command::Place(order) = &refused.command
-            && let Some(id) = order.int_id.clone().filter(|_| &*refused.code != UNKNOWN)
-        {
-            self.log.lock().refused.insert(id);
+        let mut log = self.log.lock();
+        *log.refusals.entry(refused.code.to_string()).or_default() += 1;
+        if &*refused.code == OUTCOME_UNKNOWN {
+            log.unanswered = Some(format!("{:?}", refused.command));
+            return;
+        }
+        if let Command::Place(PlaceOrder { int_id: Some(id), .. }) = &refused.command {
+            log.refused.insert(id.clone());
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct StrategyLogState {
     pub(super) placed: BTreeMap<IntId, PlaceOrder>,
     /// Orders that it was told do not exist.
     pub(super) refused: BTreeSet<IntId>,
+    /// A command of which it was told that no answer came, until that is looked at.
+    pub(super) unanswered: Option<String>,
     /// How often it was refused something, by code.
     pub(super) refusals: BTreeMap<String, u64>,
     /// By run: its events of orders, fills and bookings in the order in which it was told.
@@ -54,6 +56,11 @@ impl StrategyLog {
 
     pub(crate) fn end(&self) {
         self.lock().is_over = true;
+    }
+
+    /// A platform that runs owes every command an answer.
+    pub(crate) fn take_unanswered(&self) -> Option<String> {
+        self.lock().unanswered.take()
     }
 
     pub(crate) fn counts(&self) -> [u64; 3] {

@@ -241,6 +241,9 @@ impl Trading {
         request: OrderRequest,
         out: &mut Outbox,
     ) -> Arc<Order> {
+        if PlantedBug::SwallowCancel.is_planted() && order.id.0.is_multiple_of(4) {
+            return Arc::new(order.clone());
+        }
         let is_waiting = self.waiting_orders.contains(order.id);
         let order = self.orders.change(order.id, |order| {
             clear_reject_reason(order, &request);

@@ -3,8 +3,12 @@
 use storage::journal::StallDetector;
 
 use super::{MICRO, NEVER, SimulatedRun};
+use crate::error_codes::StallSeen;
 use crate::invariants::broken_invariant::InvariantResult;
-use crate::schedule::MILLI;
+use crate::schedule::{MILLI, SECOND};
+
+/// What was refused while the journal stalled is answered so long after it at the latest.
+const ANSWERED_WITHIN: i64 = SECOND;
 
 impl SimulatedRun {
     pub(super) fn schedule_commit(&mut self) {
@@ -48,6 +52,14 @@ impl SimulatedRun {
             self.trace.line("the journal's disk does not answer: it has stalled");
             self.wake_http(now);
         }
+        if self.is_stalled() {
+            self.stalled_at = Some(now);
+        }
+    }
+
+    /// What an answer may say of the journal's disk by now.
+    pub(super) fn stall_seen(&self) -> StallSeen {
+        StallSeen { is_recent: self.stalled_at.is_some_and(|at| self.now() - at <= ANSWERED_WITHIN) }
     }
 
     pub(super) fn is_stalled(&self) -> bool {
