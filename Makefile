@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench bench-screens move-screens lint build doc setup node ui kill-fix fix-depth flip-bits
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-cluster upgrade-cluster kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench count-instructions bench-screens move-screens lint build doc setup node ui kill-fix fix-depth flip-bits
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -191,6 +191,7 @@ move-screens: build ## screens at two followers of which one is killed: each hea
 
 bench: setup build ## measure the trading core against its aims, the matching engine beside its peers, the journal alone
 	cargo run --release -p runtime --example bench
+	scripts/count-instructions.py $(TARGET)/release/examples/bench
 	cd benches/matching && cargo run --release
 	cargo run --release -p storage --example journal_bench
 	cargo run --release -p broker --example stomp_bench
@@ -204,6 +205,10 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	cargo run --release -p venue-lab --example venue_bench
 	cargo build --release -p adapter-binance --example adapter_bench
 	benches/venues/run.sh $(RIALTO) $(EXAMPLES_PYTHON) $(TARGET)/venue-clients "$(NAUTILUS)"
+
+count-instructions: ## count the instructions of a durable order without --cluster, beside those of before there was a cluster; needs valgrind (ROUNDS=)
+	cargo build --release -p runtime --example bench
+	scripts/count-instructions.py $(TARGET)/release/examples/bench $(ROUNDS)
 
 venue-faults: setup ## play every fault of the venue lab to outside clients, and print what they saw
 	cargo build -p server

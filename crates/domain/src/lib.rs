@@ -8,6 +8,7 @@ pub mod amount;
 pub mod breaks;
 pub mod characters;
 pub mod command;
+pub mod encoding;
 pub mod event;
 pub mod ids;
 pub mod lookup_map;

@@ -10,10 +10,14 @@ use crate::trading::Trading;
 
 impl Trading {
     pub(crate) fn on_report(&mut self, moment: Moment, report: &Report, out: &mut Outbox) {
-        if report.kind.order().is_some_and(|order| !self.owns_order(&report.adapter, order, out)) {
-            return;
+        if let Some(order) = report.kind.order()
+            && self.orders.get(order).is_none_or(|known| known.adapter != report.adapter)
+        {
+            if !self.owns_order(&report.adapter, order, out) {
+                return;
+            }
+            self.halt_for_unknown(moment, &report.adapter, [order], out);
         }
-        self.halt_for_unknown(moment, &report.adapter, report.kind.order(), out);
         let word = |order: OrderId| OrderReport { moment, order, ext_at: report.ext_at };
         match &report.kind {
             ReportKind::Attached(profile) => self.on_adapter_attached(moment, &report.adapter, profile, out),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::command::{Mode, ReferenceChange, StrategyFailure, StrategyPhase};
+use domain::encoding::encode_to_vec;
 use domain::risk::EngineSettings;
 use domain::{AccountId, IntId, Mark, OrderId, SecurityId, StrategyId, StrategyRecord, Timestamp};
 use minicbor::{Decode, Encode};
@@ -132,7 +133,7 @@ impl Default for Trading {
 
 impl Trading {
     pub(crate) fn encode_state(&self) -> Vec<u8> {
-        minicbor::to_vec(self).expect("a vector takes everything")
+        encode_to_vec(self, 0)
     }
 
     /// What is written to disk, without what is made from it.

@@ -1,5 +1,6 @@
 //! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs, pulses of a cluster's leader.
 
+use domain::encoding::encode_to_vec;
 use domain::{Input, Timestamp};
 use storage::journal::{JournalRecord, SealedFrame};
 
@@ -12,13 +13,15 @@ pub(crate) const LEDGER: u8 = 3;
 pub(crate) const DELIVERY_LOG: u8 = 4;
 pub(crate) const PULSE: u8 = 5;
 
+/// About what most inputs have; what an order has is less.
+const INPUT_BYTES: usize = 128;
+
 /// A record or snapshot in an unknown encoding.
 #[derive(Debug)]
 pub(crate) struct UnreadableRecord(pub(crate) String);
 
 pub(crate) fn input(sequence: u64, input: &Input) -> JournalRecord {
-    let payload = minicbor::to_vec(input).expect("a vector takes everything");
-    JournalRecord { sequence, kind: INPUT, payload }
+    JournalRecord { sequence, kind: INPUT, payload: encode_to_vec(input, INPUT_BYTES) }
 }
 
 pub(crate) fn decode_input(payload: &[u8]) -> Result<Input, UnreadableRecord> {

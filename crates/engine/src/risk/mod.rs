@@ -26,8 +26,8 @@ pub(crate) use candidate::{Candidate, RiskApproval};
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;
 use rate_limiter::RiskRateLimiter;
-use scopes::scopes;
 pub(crate) use scopes::touches;
+use scopes::{ApplicableLimits, scopes};
 
 #[derive(Debug, Default, Encode, Decode)]
 pub(crate) struct Risk {
@@ -91,10 +91,10 @@ impl Risk {
 
     /// An order was accepted.
     pub(crate) fn on_accepted(&mut self, moment: Moment, order: &Order, caller: &Caller, reservation: Reservation) {
-        let scopes = scopes(order.account, order.strategy, order.security);
-        self.rates.consume(moment.at, scopes, &self.limits);
-        self.rates.record_message(moment.at, caller, scopes, &self.limits);
-        self.rates.record_order(moment.at, order, caller, &self.limits);
+        let binding = ApplicableLimits::of(scopes(order.account, order.strategy, order.security), &self.limits);
+        self.rates.consume(moment.at, &binding);
+        self.rates.record_message(moment.at, caller, &binding);
+        self.rates.record_order(moment.at, order, caller, &binding);
         self.exposure.reserve(order, reservation);
     }
 
@@ -106,18 +106,18 @@ impl Risk {
         (caller, is_counted): (&Caller, bool),
         reservation: Reservation,
     ) {
-        let scopes = scopes(order.account, order.strategy, order.security);
+        let binding = ApplicableLimits::of(scopes(order.account, order.strategy, order.security), &self.limits);
         if is_counted {
-            self.rates.consume(moment.at, scopes, &self.limits);
+            self.rates.consume(moment.at, &binding);
         }
-        self.rates.record_message(moment.at, caller, scopes, &self.limits);
+        self.rates.record_message(moment.at, caller, &binding);
         self.exposure.propose(order, reservation);
     }
 
     /// A cancel was accepted.
     pub(crate) fn on_cancel_requested(&mut self, moment: Moment, order: &Order, caller: &Caller) {
-        let scopes = scopes(order.account, order.strategy, order.security);
-        self.rates.record_message(moment.at, caller, scopes, &self.limits);
+        let binding = ApplicableLimits::of(scopes(order.account, order.strategy, order.security), &self.limits);
+        self.rates.record_message(moment.at, caller, &binding);
     }
 
     pub(crate) fn on_fill(&mut self, order: &Order) {

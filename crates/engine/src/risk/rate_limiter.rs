@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::{Order, OrderKind, Side};
 use domain::refusal::RiskControl;
-use domain::risk::{BurstLimit, RiskLimits, RiskScope};
+use domain::risk::{BurstLimit, RiskScope};
 use domain::{Caller, Quantity, Refusal, SecurityId, Source, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
 use super::candidate::Candidate;
-use super::scopes::{ApplicableLimits, scopes};
+use super::scopes::ApplicableLimits;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(super) struct RiskRateLimiter {
@@ -62,8 +62,13 @@ struct OrderContent {
 }
 
 impl OrderContent {
-    fn same_content(&self, other: &Self) -> bool {
-        Self { at: other.at, ..self.clone() } == *other
+    fn is_repeated_by(&self, candidate: &Candidate<'_>) -> bool {
+        let Self { at: _, side, security, quantity, kind, source } = self;
+        let terms = &candidate.terms;
+        *side == candidate.side
+            && *security == candidate.route.security.id
+            && (*quantity, *kind) == (terms.quantity, terms.kind)
+            && *source == candidate.caller.source
     }
 }
 
@@ -82,9 +87,8 @@ impl RiskRateLimiter {
         self.buckets.get(&scope).map_or(full, |bucket| bucket.level(at, per_second))
     }
 
-    pub(super) fn consume(&mut self, at: Timestamp, scopes: [RiskScope; 4], limits: &BTreeMap<RiskScope, RiskLimits>) {
-        for scope in scopes {
-            let Some(per_second) = limits.get(&scope).and_then(|limits| limits.orders_per_second) else { continue };
+    pub(super) fn consume(&mut self, at: Timestamp, binding: &ApplicableLimits<'_>) {
+        for (scope, per_second) in binding.each(|limits| limits.orders_per_second) {
             let millionths = self.level(scope, at, per_second).saturating_sub(TOKEN);
             self.buckets.insert(scope, TokenBucket { millionths, at });
         }
@@ -97,15 +101,8 @@ impl RiskRateLimiter {
     }
 
     /// Counts a message of the caller's session.
-    pub(super) fn record_message(
-        &mut self,
-        at: Timestamp,
-        caller: &Caller,
-        scopes: [RiskScope; 4],
-        limits: &BTreeMap<RiskScope, RiskLimits>,
-    ) {
-        for scope in scopes {
-            let Some(per_second) = limits.get(&scope).and_then(|limits| limits.messages_per_second) else { continue };
+    pub(super) fn record_message(&mut self, at: Timestamp, caller: &Caller, binding: &ApplicableLimits<'_>) {
+        for (scope, per_second) in binding.each(|limits| limits.messages_per_second) {
             let Some(session) = caller.message_source() else { return };
             let key = (scope, session);
             let millionths = self.session_level(&key, at, per_second).saturating_sub(TOKEN);
@@ -122,10 +119,9 @@ impl RiskRateLimiter {
         at: Timestamp,
         order: &Order,
         caller: &Caller,
-        limits: &BTreeMap<RiskScope, RiskLimits>,
+        binding: &ApplicableLimits<'_>,
     ) {
-        for scope in scopes(order.account, order.strategy, order.security) {
-            let Some(guard) = limits.get(&scope).and_then(|limits| limits.duplicate_guard) else { continue };
+        for (scope, guard) in binding.each(|limits| limits.duplicate_guard) {
             let recent = self.recent.entry(scope).or_default();
             drop_older(recent, at, guard, |content| content.at);
             recent.push_back(OrderContent {
@@ -193,16 +189,8 @@ impl RiskRateLimiter {
         candidate: &Candidate<'_>,
         binding: &ApplicableLimits<'_>,
     ) -> Result<(), Refusal> {
-        let content = OrderContent {
-            at,
-            side: candidate.side,
-            security: candidate.route.security.id,
-            quantity: candidate.terms.quantity,
-            kind: candidate.terms.kind,
-            source: candidate.caller.source.clone(),
-        };
         for (scope, guard) in binding.each(|limits| limits.duplicate_guard) {
-            let within = |known: &&OrderContent| is_within(known.at, at, guard) && known.same_content(&content);
+            let within = |known: &&OrderContent| is_within(known.at, at, guard) && known.is_repeated_by(candidate);
             let alike = self.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
             if alike >= guard.count as usize {
                 let (value, limit) = ((alike + 1).into(), guard.count.into());

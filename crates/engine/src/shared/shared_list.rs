@@ -22,12 +22,6 @@ impl<T> SharedList<T> {
         self.0.get(place / CHUNK_VALUES)?.get(place % CHUNK_VALUES)
     }
 
-    /// The newest values.
-    #[inline]
-    pub(crate) fn last_chunk(&self) -> &[T] {
-        self.0.last().map_or(&[], |chunk| chunk.as_slice())
-    }
-
     pub(crate) fn last(&self) -> Option<&T> {
         self.0.last()?.last()
     }

@@ -66,6 +66,12 @@ impl<K: Ord, V> SharedMap<K, V> {
         leaves.flat_map(|(_, leaf)| leaf.iter()).map(|(key, value)| (key, value))
     }
 
+    pub(crate) fn first_key(&self) -> Option<&K> {
+        let (_, branch) = self.branches.first()?;
+        let (_, leaf) = branch.first()?;
+        leaf.first().map(|(key, _)| key)
+    }
+
     pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
@@ -150,7 +156,11 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
 
 /// The part that a key belongs to; absent where it is below all.
 fn part_of<K: Borrow<Q>, Q: Ord + ?Sized, T>(parts: &[(K, T)], key: &Q) -> Option<usize> {
-    parts.partition_point(|(lowest, _)| lowest.borrow() <= key).checked_sub(1)
+    // Where keys rise, as the numbers of orders do, most belong to the last one.
+    match parts.last() {
+        Some((lowest, _)) if lowest.borrow() <= key => Some(parts.len() - 1),
+        _ => parts.partition_point(|(lowest, _)| lowest.borrow() <= key).checked_sub(1),
+    }
 }
 
 /// The part that a new key goes to, which is made where there is none.

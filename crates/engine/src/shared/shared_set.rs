@@ -35,7 +35,7 @@ impl<K: Ord> SharedSet<K> {
     }
 
     pub(crate) fn first(&self) -> Option<&K> {
-        self.iter().next()
+        self.0.first_key()
     }
 
     /// In order.

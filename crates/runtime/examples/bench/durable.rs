@@ -48,13 +48,48 @@ const SINGLE_AIM_SYNCS: u32 = 2;
 pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
     let before = bare_syncs(folder)?;
     let context = LiveBench::open(folder)?;
-    let single = one_at_a_time(&context)?;
-    let group = in_flight(&context)?;
+    let single = one_at_a_time(&context, RunLength::Time(ROUND))?;
+    let first = now().0.unsigned_abs() % workload::SECURITIES;
+    let group = in_flight(&context, RunLength::Time(ROUND), first)?;
     context.close()?;
     let after = bare_syncs(folder)?;
     // The quieter one is nearer to what the disk can do.
     let bare = if percentile(&before, 50) < percentile(&after, 50) { before } else { after };
     Ok(vec![bare_row(&bare), single_row(&single, &bare), group.row(&bare), replay(folder)?])
+}
+
+/// How many orders of a run are on their way at any time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    OneByOne,
+    InFlight,
+}
+
+/// When a run is over.
+#[derive(Clone, Copy)]
+enum RunLength {
+    Time(Duration),
+    Orders(u64),
+}
+
+impl RunLength {
+    fn is_over(self, begun: Instant, placed: u64) -> bool {
+        match self {
+            Self::Time(length) => begun.elapsed() > length,
+            Self::Orders(count) => placed >= count,
+        }
+    }
+}
+
+/// So many orders and nothing else, for a program that counts instructions.
+pub(crate) fn exactly(folder: &Path, flow: Flow, orders: u64) -> BenchResult<()> {
+    let context = LiveBench::open(folder)?;
+    let length = RunLength::Orders(orders);
+    match flow {
+        Flow::OneByOne => one_at_a_time(&context, length).map(drop),
+        Flow::InFlight => in_flight(&context, length, 0).map(drop),
+    }?;
+    context.close()
 }
 
 /// Overwrites a zero-filled file record by record, each synced: the floor below every durable thing. Shortest first.
@@ -194,13 +229,13 @@ fn accept_everything(inbox: Inbox, outlet: InstructionQueue) -> std::io::Result<
 }
 
 /// The next order goes when the venue has confirmed the one before. Shortest first.
-fn one_at_a_time(context: &LiveBench) -> BenchResult<Vec<Duration>> {
+fn one_at_a_time(context: &LiveBench, length: RunLength) -> BenchResult<Vec<Duration>> {
     let mut confirmed = context.feed.subscribe(&[EventClass::OrderStatus], EVENTS_MAX);
     let is_confirmation =
         |event: &Event| matches!(event, Event::OrderStatus(status) if status.exec_type == ExecType::New);
     let mut times = Vec::new();
     let begun = Instant::now();
-    while begun.elapsed() < ROUND {
+    while !length.is_over(begun, times.len() as u64) {
         let start = Instant::now();
         answered(context.place(times.len() as u64)?)?;
         times.push(start.elapsed());
@@ -220,14 +255,13 @@ struct Group {
 }
 
 /// So many orders are always on their way; each that is answered makes room for one.
-fn in_flight(context: &LiveBench) -> BenchResult<Group> {
-    let first = now().0.unsigned_abs() % workload::SECURITIES;
+fn in_flight(context: &LiveBench, length: RunLength, first: u64) -> BenchResult<Group> {
     let (engine_cpu, journal_cpu) = (cpu_of_threads("engine"), cpu_of_threads("journal"));
     let before = context.journal.metrics();
     let mut waiting = VecDeque::with_capacity(IN_FLIGHT);
     let (mut times, begun) = (Vec::new(), Instant::now());
     for number in first.. {
-        let is_over = begun.elapsed() > ROUND;
+        let is_over = length.is_over(begun, number - first);
         if !is_over {
             waiting.push_back((Instant::now(), context.place(number)?));
         }

@@ -32,6 +32,9 @@ const FIGURES: [(&str, Measure); 6] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = BenchOptions::parse(std::env::args().skip(1), &FIGURES.map(|(name, _)| name))?;
+    if let Some((flow, orders)) = options.exactly {
+        return durable::exactly(scratch()?.path(), flow, orders);
+    }
     println!("{}; journal.sync = {}; load average {}", machine::name(), durable::SYNC, machine::load_average());
     let mut rows = Vec::new();
     for (name, measure) in FIGURES {

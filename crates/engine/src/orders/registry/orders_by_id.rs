@@ -18,7 +18,8 @@ impl OrdersById {
 
     #[inline]
     pub(super) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
-        self.newest(id).or_else(|| self.0.get(self.index_of(id)?))
+        let near = self.near(id).and_then(|place| self.0.get(place)).filter(|order| order.id == id);
+        near.or_else(|| self.0.get(self.search(id)?))
     }
 
     pub(super) fn get_mut(&mut self, id: OrderId) -> Option<&mut Arc<Order>> {
@@ -43,21 +44,20 @@ impl OrdersById {
         removed
     }
 
-    /// Most questions are about the newest orders: among them the distance from the newest gives the place.
-    #[inline]
-    fn newest(&self, id: OrderId) -> Option<&Arc<Order>> {
-        let orders = self.0.last_chunk();
-        let distance = usize::try_from(orders.last()?.id.0.checked_sub(id.0)?).ok()?;
-        let place = orders.len().checked_sub(distance.checked_add(1)?)?;
-        orders.get(place).filter(|order| order.id == id)
+    fn index_of(&self, id: OrderId) -> Option<usize> {
+        let is_it = |place: &usize| self.0.get(*place).is_some_and(|order| order.id == id);
+        self.near(id).filter(is_it).or_else(|| self.search(id))
     }
 
-    /// Today's ids have no gaps, so the distance from the newest gives the index; older ones are searched for.
-    fn index_of(&self, id: OrderId) -> Option<usize> {
+    /// Today's ids have no gaps, so the distance from the newest gives the place; older ones are searched for.
+    #[inline]
+    fn near(&self, id: OrderId) -> Option<usize> {
         let distance = usize::try_from(self.0.last()?.id.0.checked_sub(id.0)?).ok()?;
-        let guess = self.len().checked_sub(distance + 1);
-        let is_it = |place: &usize| self.0.get(*place).is_some_and(|order| order.id == id);
-        guess.filter(is_it).or_else(|| self.0.search_by_key(&id, |order| order.id))
+        self.len().checked_sub(distance.checked_add(1)?)
+    }
+
+    fn search(&self, id: OrderId) -> Option<usize> {
+        self.0.search_by_key(&id, |order| order.id)
     }
 }
 

@@ -84,6 +84,9 @@ impl Trading {
 
     /// Sends waiting orders that nothing blocks any more. Runs after every input that could unblock one.
     pub(crate) fn release_cleared(&mut self, moment: Moment, out: &mut Outbox) {
+        if self.waiting_orders.0.is_empty() {
+            return;
+        }
         // First: an order that is released now would shrink by what one that waits behind it is to close.
         for (waiting, place) in self.waiting_orders.deferred() {
             self.send_deferred(moment, waiting, place, out);
