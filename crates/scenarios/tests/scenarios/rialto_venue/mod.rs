@@ -266,12 +266,14 @@ impl ChainRun {
 
     fn submit(&mut self, client: &mut HttpClient, order: Value, int_id: &str) {
         let order = on_account(order, &self.account, int_id);
-        // The end of a line may be noticed only now: an order that is refused for it was not taken, and is sent again.
+        // The end of a line may be noticed only now, and it may be back already: an order that is refused for it was not taken, and is
+        // sent again.
         wait_for("the order to be taken", || {
             let answer = client.submit(&order);
-            let is_down = answer.status == 503 && body_of(&answer)["code"] == "adapter-down";
-            assert!(is_down || answer.status == 200, "{int_id}: {answer:?}");
-            (!is_down).then_some(())
+            let is_away = |code: &str| answer.status == 503 && body_of(&answer)["code"] == code;
+            let is_refused = is_away("adapter-down") || is_away("adapter-reconciling");
+            assert!(is_refused || answer.status == 200, "{int_id}: {answer:?}");
+            (!is_refused).then_some(())
         });
         self.acknowledged.push(int_id.to_owned());
     }
