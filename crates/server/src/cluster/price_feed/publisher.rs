@@ -145,11 +145,7 @@ impl PublisherLine<'_> {
             _ => return Ok(()),
         };
         let known = self.securities.entry(security).or_default();
-        match event {
-            Event::Tick(tick) => known.tick = Some(tick.clone()),
-            Event::Book(book) => known.book = Some(book.clone()),
-            _ => {}
-        }
+        known.update(event);
         if known.wanted_until.is_none() {
             return Ok(());
         }
@@ -183,6 +179,22 @@ impl PublisherLine<'_> {
 }
 
 impl KnownPrices {
+    /// As the engine does it: of a trade or a book that changes no more than the time of the tick it publishes no tick.
+    fn update(&mut self, event: &Event) {
+        match event {
+            Event::Tick(tick) => self.tick = Some(tick.clone()),
+            Event::Book(book) => {
+                self.tick.iter_mut().for_each(|tick| Arc::make_mut(tick).set_quote(book));
+                self.book = Some(book.clone());
+            }
+            Event::Trade(trade) => self.tick.iter_mut().for_each(|tick| {
+                let tick = Arc::make_mut(tick);
+                tick.at = tick.at.max(trade.at);
+            }),
+            _ => {}
+        }
+    }
+
     fn whole(&self) -> Vec<MarketData> {
         let book = self.book.as_deref().cloned().map(MarketData::Book);
         book.into_iter().chain(self.tick.as_deref().cloned().map(MarketData::Tick)).collect()
@@ -193,4 +205,53 @@ fn nanoseconds_now() -> u64 {
     use std::time::{SystemTime, UNIX_EPOCH};
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Price, Quantity, Timestamp, Trade};
+
+    use super::*;
+
+    const QUOTED: Timestamp = Timestamp(1_000);
+    const LATER: Timestamp = Timestamp(2_000);
+
+    fn quoted() -> KnownPrices {
+        KnownPrices { tick: Some(Arc::new(Tick { at: QUOTED, ..samples::tick(1) })), ..KnownPrices::default() }
+    }
+
+    fn told(known: &KnownPrices) -> Vec<(&'static str, Timestamp)> {
+        let told = |data: &MarketData| match data {
+            MarketData::Tick(tick) => ("tick", tick.at),
+            MarketData::Book(book) => ("book", book.at),
+            MarketData::Trade(_) | MarketData::Gap(_) => panic!("{data:?}"),
+        };
+        known.whole().iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_book_with_the_same_quote_makes_the_tick_later() {
+        let mut known = quoted();
+        let (security, feed) = (SecurityId(1), "test".into());
+        known.update(&Event::Book(Arc::new(OrderBook { security, feed, at: LATER, bids: vec![], asks: vec![] })));
+        assert_eq!(told(&known), [("book", LATER), ("tick", LATER)]);
+    }
+
+    #[test]
+    fn a_trade_like_the_one_before_makes_the_tick_later_and_never_earlier() {
+        let mut known = quoted();
+        for at in [LATER, QUOTED] {
+            let (security, feed, price, quantity) = (SecurityId(1), "test".into(), Price::from(1), Quantity::from(1));
+            known.update(&Event::Trade(Arc::new(Trade {
+                security,
+                feed,
+                at,
+                price,
+                quantity,
+                aggressor: None,
+                ext_id: None,
+            })));
+            assert_eq!(told(&known), [("tick", LATER)]);
+        }
+    }
 }
