@@ -1,8 +1,9 @@
 //! Appends to a stream with three copies, by the same client as a leader's, and nothing else.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use replication_nats::{JetStreamSettings, JetStreamStore};
+use replication_nats::{JetStreamSettings, JetStreamStore, LogOpenError};
 use scenarios::http::HttpClient;
 use scenarios::nats::NatsServers;
 use scenarios::server::send_signal;
@@ -17,6 +18,7 @@ const STREAM: &str = "bare";
 const ENTRY_BYTES: usize = 512;
 /// An election takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) struct BareStream {
     store: JetStreamStore,
@@ -27,7 +29,7 @@ pub(crate) struct BareStream {
 impl BareStream {
     pub(crate) fn open(nats: &NatsServers) -> Outcome<Self> {
         let settings = JetStreamSettings::new(nats.servers(), nats.monitors(), STREAM);
-        Ok(Self { store: JetStreamStore::open(settings)?, monitors: nats.monitors(), end: LogPosition(0) })
+        Ok(Self { store: open_patiently(&settings)?, monitors: nats.monitors(), end: LogPosition(0) })
     }
 
     pub(crate) fn append(&mut self) -> Outcome<()> {
@@ -70,6 +72,17 @@ impl BareStream {
             }
         }
         Err("nobody leads the stream".into())
+    }
+}
+
+/// Until the servers have found each other.
+fn open_patiently(settings: &JetStreamSettings) -> Outcome<JetStreamStore> {
+    let begun = Instant::now();
+    loop {
+        match JetStreamStore::open(settings.clone()) {
+            Err(LogOpenError::Unavailable { .. }) if begun.elapsed() < PATIENCE => thread::sleep(RETRY_PAUSE),
+            opened => return Ok(opened?),
+        }
     }
 }
 
