@@ -115,6 +115,11 @@ impl OrdStatus {
             Self::PendingReplace => "PENDING_REPLACE",
         }
     }
+
+    /// Whether more can happen at the venue.
+    pub fn is_open(self) -> bool {
+        !matches!(self, Self::Executed | Self::Canceled | Self::Rejected)
+    }
 }
 
 /// An order with its whole current state.

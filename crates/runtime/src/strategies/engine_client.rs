@@ -96,34 +96,42 @@ impl EngineClient {
         Ok(events)
     }
 
-    /// Events of a strategy after a sequence, for one that was disconnected: changes of its orders, then the current
-    /// state.
+    /// Events of a strategy after a sequence, for one that was disconnected: what it holds now, changes of its orders, then the
+    /// current state.
     pub(super) fn missed_events(
         &self,
         strategy: StrategyId,
         after: u64,
         at: Timestamp,
     ) -> Result<Vec<PublishedEvent>, CommandRefused> {
+        // Before history is read, so that no event is behind its state: a strategy goes on after the newest that it heard.
+        let state = self.snapshot(strategy, at)?;
+        let missed = self.recorded_events(after, |event| owner(event) == Some(strategy))?;
+        Ok(with_state(missed, state))
+    }
+
+    /// What history has after a sequence, as far as it is wanted.
+    fn recorded_events(
+        &self,
+        after: u64,
+        is_wanted: impl Fn(&Event) -> bool,
+    ) -> Result<Vec<PublishedEvent>, CommandRefused> {
         let as_of = self.0.journal.durable();
-        let mut missed = vec![];
+        let mut wanted = vec![];
         let mut page = PageRequest { after, limit: MISSED_EVENTS_PAGE };
         loop {
             let events = self.0.history.events(as_of, page).map_err(|error| CommandRefused(error.to_string()))?;
             page.after = events.last().map_or(page.after, |event| event.sequence);
-            let is_last = events.len() < MISSED_EVENTS_PAGE;
-            let own = |published: &PublishedEvent| owner(&published.event) == Some(strategy);
             // One that cannot be read may be the strategy's own: it is not left out.
             let unreadable = |event: &StoredEvent| format!("an event of sequence {} can't be read", event.sequence);
             for event in &events {
                 let event = event.decode_event().ok_or_else(|| CommandRefused(unreadable(event)))?;
-                missed.extend(Some(event).filter(own));
+                wanted.extend(Some(event).filter(|event| is_wanted(&event.event)));
             }
-            if is_last {
-                break;
+            if events.len() < MISSED_EVENTS_PAGE {
+                return Ok(wanted);
             }
         }
-        missed.extend(self.snapshot(strategy, at)?);
-        Ok(missed)
     }
 
     /// The requested bars, as far as the server has them: stored ones, and those of the engine.
@@ -184,6 +192,18 @@ pub fn state_events(answer: Answer) -> Vec<Event> {
     }
 }
 
+/// A strategy that hears of a fill finds it in its position and cash: these come before the first event, as a part of it, and once
+/// more in the state.
+fn with_state(missed: Vec<PublishedEvent>, state: Vec<PublishedEvent>) -> Vec<PublishedEvent> {
+    let Some(sequence) = missed.first().map(|first| first.sequence) else { return state };
+    let is_held = |published: &&PublishedEvent| matches!(published.event, Event::Position(_) | Event::Cash(_));
+    let held = state.iter().filter(is_held).map(|published| PublishedEvent { sequence, ..published.clone() });
+    let mut events: Vec<_> = held.collect();
+    events.extend(missed);
+    events.extend(state);
+    events
+}
+
 /// Where both have a bar, the engine's is used: it has at least as much data.
 fn merge_bars(request: &BarHistoryRequest, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
     let stored = stored.newest(request.security, request.size, request.bars, by).into_iter().map(Arc::new);
@@ -196,4 +216,39 @@ fn wait_reply(ticket: Result<ReplyReceiver, InboxError>) -> Result<(u64, Answer)
     let reply = ticket.recv_blocking().map_err(|_| CommandRefused("the engine gave no answer".to_owned()))?;
     let answer = reply.outcome.map_err(|refusal| CommandRefused(refusal.to_string()))?;
     Ok((reply.sequence, answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Amount, BalanceId, CashBalance, Currency};
+
+    use super::*;
+
+    fn told(sequence: u64, event: Event) -> PublishedEvent {
+        PublishedEvent { sequence, at: Timestamp(0), event }
+    }
+
+    fn cash() -> Event {
+        let (id, account, currency) = (BalanceId(1), domain::AccountId(1), Currency::USD);
+        let (venue_total, venue_locked) = (None, None);
+        let strategy = StrategyId(7);
+        Event::Cash(Arc::new(CashBalance {
+            id,
+            strategy,
+            account,
+            currency,
+            amount: Amount::ZERO,
+            venue_total,
+            venue_locked,
+        }))
+    }
+
+    #[test]
+    fn what_is_held_comes_before_the_fills_that_made_it_and_open_orders_behind_what_became_of_them() {
+        let [before, open] = [1, 2].map(|id| Event::Order(Arc::new(samples::order(id))));
+        let state = vec![told(9, open.clone()), told(9, cash())];
+        let events = with_state(vec![told(5, before.clone()), told(6, before.clone())], state.clone());
+        assert_eq!(events, [told(5, cash()), told(5, before.clone()), told(6, before), told(9, open), told(9, cash())]);
+        assert_eq!(with_state(vec![], state.clone()), state);
+    }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use domain::command::{CancelOrder, ModifyOrder, PlaceOrder};
 use domain::{
     AccountId, Amount, Bar, BookLevel, CashBalance, Command, Currency, Event, IntId, Mark, OrdStatus, Order, OrderBook,
-    OrderKind, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, SecurityMap, Side, StaleCause,
-    Tick,
+    OrderKind, OrderStatus, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, SecurityMap, Side,
+    StaleCause, Tick,
 };
 
 /// The local copy of everything that a strategy can read.
@@ -118,6 +118,7 @@ impl StrategyView {
             Event::Book(book) => self.last_values_mut(book.security).book = Some(book.clone()),
             Event::Bar(bar) => self.last_values_mut(bar.security).bar = Some(bar.clone()),
             Event::Order(order) => self.on_order(order),
+            Event::OrderStatus(status) => self.on_order_status(status),
             Event::Position(position) => {
                 self.positions.insert((position.security, position.account), position.clone());
             }
@@ -200,6 +201,13 @@ impl StrategyView {
             *known = order.into();
         } else {
             self.orders.insert(order.int_id.clone(), order.into());
+        }
+    }
+
+    /// To a strategy that was cut off the end of an order is told by its status alone.
+    fn on_order_status(&mut self, status: &OrderStatus) {
+        if !status.status.is_open() {
+            self.orders.remove(&status.int_id);
         }
     }
 

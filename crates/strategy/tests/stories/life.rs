@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
 use domain::command::{GenericEvent, StrategyPhase};
+use domain::order::BaseState;
 use domain::{
-    Event, Fill, OrderStatus, Position, PublishedEvent, Quantity, Refusal, SecurityId, StrategyId, Tick, Timestamp,
+    Event, Fill, Order, OrderStatus, Position, PublishedEvent, Quantity, Refusal, SecurityId, StrategyId, Tick,
+    Timestamp,
 };
 use strategy::{COMMANDS_PER_CALL_MAX, CommandRejection, Context, PriceHistory, PriceKind, Strategy, Timer};
 
@@ -149,6 +151,24 @@ fn an_order_that_was_refused_is_no_longer_working() {
     runner.on_refusal(Timestamp(2), place, &Refusal::DateInThePast);
     assert_eq!(runner.view().orders().count(), 0);
     assert_eq!(said(&mut runner), [format!("refused {}", Refusal::DateInThePast.code())]);
+}
+
+/// As it comes to a strategy that was cut off meanwhile: history has each status, and no whole order.
+#[test]
+fn an_order_whose_end_is_told_by_its_status_alone_is_no_longer_working() {
+    let mut runner = awake(CallbackLog);
+    let order = samples::order(1);
+    let order = Order { strategy: crate::market::STRATEGY, state: BaseState::New, ..order };
+    let working = |runner: &strategy::StrategyRunner| runner.view().orders().count();
+    let mut counts = vec![];
+    runner.on_event(Timestamp(1), &Event::Order(Arc::new(order.clone())));
+    counts.push(working(&runner));
+    for state in [BaseState::PartiallyFilled, BaseState::Canceled] {
+        let order = Order { state, ..order.clone() };
+        runner.on_event(Timestamp(2), &Event::OrderStatus(Arc::new(crate::market::status(&order, 8.into()))));
+        counts.push(working(&runner));
+    }
+    assert_eq!(counts, [1, 1, 0]);
 }
 
 /// Sends commands without end.

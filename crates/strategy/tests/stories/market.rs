@@ -163,7 +163,7 @@ pub(crate) fn fill(order: &Order, price: Price) -> Fill {
     }
 }
 
-fn status(order: &Order, price: Price) -> OrderStatus {
+pub(crate) fn status(order: &Order, price: Price) -> OrderStatus {
     OrderStatus {
         int_id: order.int_id.clone(),
         ext_id: None,
