@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use minicbor::{Decode, Encode};
+
 use crate::amount::Amount;
 use crate::breaks::{Break, BreakId};
 use crate::command::{Caller, MarketDataSubscription, ModifyOrder, PlaceOrder, StrategyFailure, StrategyPhase};
@@ -64,6 +66,8 @@ pub enum Query {
     ReconciliationLags,
     /// The phase of each strategy that has run.
     Phases,
+    /// The run that a process of the strategy began, and what became of its requests.
+    ProcessRun(StrategyId),
     /// The whole trading state, encoded: equal states have equal bytes.
     State,
 }
@@ -145,8 +149,34 @@ pub enum Answer {
     ReconciliationLags(Vec<ReconciliationLag>),
     /// Strategy, its newest phase, and the failure that ended it.
     Phases(Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)>),
+    /// Absent where no process runs the strategy.
+    ProcessRun(Option<ProcessRun>),
     /// The encoded trading state.
     State(Vec<u8>),
+}
+
+/// A run in a strategy process, as the journal has it: another server can go on with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessRun {
+    /// Its number.
+    pub run: u64,
+    /// The newest phase that it was told to enter.
+    pub phase: StrategyPhase,
+    /// Its newest requests by key, each with its refusal where it was refused.
+    pub requests: Vec<(u64, Option<RequestRefusal>)>,
+    /// What became of requests up to this key is not known any more.
+    pub forgotten: u64,
+}
+
+/// Why a request of a strategy process was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct RequestRefusal {
+    /// Stable, kebab-case.
+    #[n(0)]
+    pub code: Text,
+    /// For people.
+    #[n(1)]
+    pub text: Text,
 }
 
 /// An adapter: its session and what its venue offers.

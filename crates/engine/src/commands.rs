@@ -24,6 +24,7 @@ impl Trading {
         if let (Err(refusal), Some(origin)) = (&reply, &envelope.caller.origin) {
             out.publish(Event::Refused(Arc::new(self.refused_command(origin, envelope, refusal))));
         }
+        envelope.caller.request.iter().for_each(|request| self.process_runs.on_settled(**request, &reply));
         reply
     }
 

@@ -47,6 +47,7 @@ impl Trading {
             Query::Break(id) => Answer::Break(self.find_break(*id)?.clone()),
             Query::ReconciliationLags => Answer::ReconciliationLags(self.listings.lags(moment.at)),
             Query::Phases => Answer::Phases(self.phases()),
+            Query::ProcessRun(strategy) => Answer::ProcessRun(self.process_run(*strategy)),
             Query::Marks => Answer::Marks(self.marks.all().copied().collect()),
             Query::State => Answer::State(self.encode_state()),
             Query::Ticks(_) | Query::Book(_) | Query::Bars(..) | Query::Adapters => {

@@ -25,6 +25,7 @@ use crate::reconciliation::listings::Listings;
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
 use crate::shared::shared_set::SharedSet;
+use crate::strategies::process_runs::ProcessRuns;
 use crate::strategies::subscription_set::MarketDataSubscriptions;
 
 #[derive(Debug, Encode, Decode)]
@@ -94,6 +95,9 @@ pub(crate) struct Trading {
     #[n(29)]
     #[cbor(default)]
     pub(crate) expiry_cancels: ExpiryCancels,
+    #[n(30)]
+    #[cbor(default)]
+    pub(crate) process_runs: ProcessRuns,
 }
 
 impl Default for Trading {
@@ -127,6 +131,7 @@ impl Default for Trading {
             breaks: Breaks::default(),
             venue_listings: VenueListings::default(),
             expiry_cancels: ExpiryCancels::default(),
+            process_runs: ProcessRuns::default(),
         }
     }
 }
@@ -163,6 +168,7 @@ impl Trading {
             breaks: self.breaks.clone(),
             venue_listings: self.venue_listings.clone(),
             expiry_cancels: self.expiry_cancels.clone(),
+            process_runs: self.process_runs.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::ids::Text;
+use crate::ids::{StrategyId, Text};
 use crate::order::order_terms::Source;
 use crate::rights::TradingRights;
 
@@ -21,12 +21,15 @@ pub struct Caller {
     /// What the user or token may trade; absent: everything.
     #[n(3)]
     pub rights: Option<Box<TradingRights>>,
+    /// The request of a strategy process behind the command; absent where it did not come from one.
+    #[n(4)]
+    pub request: Option<Box<StrategyRequestKey>>,
 }
 
 impl Caller {
-    /// Without a session message, and with all rights.
+    /// Without a session message or the request of a strategy process, and with all rights.
     pub fn new(source: Source, user: Option<Text>) -> Self {
-        Self { source, user, origin: None, rights: None }
+        Self { source, user, origin: None, rights: None, request: None }
     }
 
     /// The platform itself: kill switch, recovery, clock.
@@ -45,6 +48,20 @@ impl Caller {
             Source::Platform | Source::External => None,
         }
     }
+}
+
+/// The request of a strategy process: command and key become durable together, so that every later server knows what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct StrategyRequestKey {
+    /// The strategy that the process runs.
+    #[n(0)]
+    pub strategy: StrategyId,
+    /// Its run.
+    #[n(1)]
+    pub run: u64,
+    /// Unique in the run; 0 is the platform's command by which the run begins.
+    #[n(2)]
+    pub key: u64,
 }
 
 /// The session message of a command: order and inbound MsgSeqNum become durable together.

@@ -20,7 +20,7 @@ use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyReco
 use crate::report::{Report, SessionState};
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::Timestamp;
-pub use caller::{Caller, MessageOrigin};
+pub use caller::{Caller, MessageOrigin, StrategyRequestKey};
 pub use manual_booking::{RecordTransaction, SettlementPrice};
 pub use runtime_inputs::AcceptedLoss;
 use runtime_inputs::RetiredOrdersInput;

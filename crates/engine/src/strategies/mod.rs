@@ -1,13 +1,14 @@
-//! Strategies: their phases and the legal order of these, after EXIT a strategy may begin again; and their market data
-//! subscriptions. A security is subscribed at its venues while at least one strategy subscribes.
+//! Strategies: their phases and the legal order of these, after EXIT a strategy may begin again; the runs of those in processes of their
+//! own; and their market data subscriptions. A security is subscribed at its venues while at least one strategy subscribes.
 
+pub(crate) mod process_runs;
 pub(crate) mod subscription_set;
 
 use std::sync::Arc;
 
 use domain::command::{MarketDataSubscription, StrategyFailure, StrategyPhase};
 use domain::event::LifeCycle;
-use domain::query::{Answer, EngineResult};
+use domain::query::{Answer, EngineResult, ProcessRun};
 use domain::{Event, Instruction, Refusal, SecurityId, StrategyId};
 
 use crate::outbox::Outbox;
@@ -22,6 +23,9 @@ impl Trading {
             return Err(Refusal::PhaseOrder { strategy: name, now, wanted: phase });
         }
         self.phases.insert(strategy, (mode, phase));
+        if phase == StrategyPhase::Exit {
+            self.process_runs.on_exit(strategy);
+        }
         self.record_failure(&name, &step, out);
         out.publish(Event::LifeCycle(Arc::new(step)));
         Ok(Answer::Done)
@@ -42,6 +46,16 @@ impl Trading {
         let whole =
             |(id, (_, phase)): (&StrategyId, &(_, StrategyPhase))| (*id, *phase, self.failures.get(id).cloned());
         self.phases.iter().map(whole).collect()
+    }
+
+    pub(crate) fn process_run(&self, strategy: StrategyId) -> Option<ProcessRun> {
+        let (requests, (_, phase)) = (self.process_runs.of(strategy)?, self.phases.get(&strategy)?);
+        Some(ProcessRun {
+            run: requests.run,
+            phase: *phase,
+            requests: requests.by_key.iter().map(|(key, refusal)| (*key, refusal.clone())).collect(),
+            forgotten: requests.forgotten,
+        })
     }
 }
 

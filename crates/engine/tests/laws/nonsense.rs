@@ -29,6 +29,7 @@ fn look_at_all(fixture: &EngineFixture, check: domain::command::PlaceOrder) {
         Query::CheckOrder(check, trader()),
         Query::CheckModify(huge_change(), trader()),
         Query::Subscriptions,
+        Query::ProcessRun(StrategyId::SERVER),
         Query::Ticks(filter),
         Query::Marks,
         Query::Adapters,

@@ -167,8 +167,13 @@ impl GatewayApplication {
         let user = self.client.principal.as_ref().and_then(|principal| principal.name.clone());
         let rights =
             self.client.principal.as_ref().and_then(|principal| principal.rights.as_deref().cloned().map(Box::new));
-        let caller =
-            Caller { source: Source::Fix(self.client.comp_id.clone()), user, origin: Some(Box::new(origin)), rights };
+        let caller = Caller {
+            source: Source::Fix(self.client.comp_id.clone()),
+            user,
+            origin: Some(Box::new(origin)),
+            rights,
+            request: None,
+        };
         let (house, pen, client) = (self.client.context.clone(), self.store.clone(), self.quota.clone());
         let envelope = CommandEnvelope { caller, command };
         match (CommandSubmission { context: house, store: pen, quota: client, envelope }).try_submit() {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use bus::history::{PageRequest, StoredEvent};
 use bus::{Bus, InboxError, ReplyReceiver};
-use domain::command::{CancelOrder, MarketDataSubscription, Mode, ReferenceChange, StrategyFailure, StrategyPhase};
-use domain::query::Filter;
+use domain::command::{
+    CancelOrder, MarketDataSubscription, Mode, ReferenceChange, StrategyFailure, StrategyPhase, StrategyRequestKey,
+};
+use domain::query::{Filter, ProcessRun};
 use domain::risk::RiskScope;
 use domain::{
     Answer, Bar, BarSize, Caller, Command, CommandEnvelope, Event, PublishedEvent, Query, RiskLimits, SecurityId,
@@ -37,7 +39,25 @@ impl EngineClient {
     }
 
     pub(super) fn enter_phase(&self, strategy: StrategyId, phase: StrategyPhase) -> Result<(), CommandRefused> {
-        self.command(Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure: None }).map(drop)
+        self.enter_phase_as(Caller::platform(), strategy, phase)
+    }
+
+    /// INIT of a run in a strategy process: the journal has its number, so that it may go on at a later server.
+    pub(super) fn begin_process_run(&self, strategy: StrategyId, run: u64) -> Result<(), CommandRefused> {
+        let request = StrategyRequestKey { strategy, run, key: 0 };
+        let caller = Caller { request: Some(Box::new(request)), ..Caller::platform() };
+        self.enter_phase_as(caller, strategy, StrategyPhase::Init)
+    }
+
+    fn enter_phase_as(&self, caller: Caller, strategy: StrategyId, phase: StrategyPhase) -> Result<(), CommandRefused> {
+        let command = Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure: None };
+        wait_reply(self.0.inbox.command(CommandEnvelope { caller, command })).map(drop)
+    }
+
+    /// What the journal knows of the run that a process of the strategy began.
+    pub(super) fn process_run(&self, strategy: StrategyId) -> Result<Option<ProcessRun>, CommandRefused> {
+        let (_, Answer::ProcessRun(known)) = self.query(Query::ProcessRun(strategy))? else { return Ok(None) };
+        Ok(known)
     }
 
     /// EXIT of a strategy that does not exit by itself; one without a phase needs none.
@@ -103,10 +123,11 @@ impl EngineClient {
         strategy: StrategyId,
         after: u64,
         at: Timestamp,
+        source: MissedSource,
     ) -> Result<Vec<PublishedEvent>, CommandRefused> {
         // Before history is read, so that no event is behind its state: a strategy goes on after the newest that it heard.
         let state = self.snapshot(strategy, at)?;
-        let missed = self.recorded_events(after, |event| owner(event) == Some(strategy))?;
+        let missed = self.recorded_events(after, |event| owner(event) == Some(strategy) || source.has(event))?;
         Ok(with_state(missed, state))
     }
 
@@ -173,6 +194,21 @@ impl EngineClient {
             // A security that was removed meanwhile needs no unsubscribing.
             let _ = self.command(Command::Unsubscribe(MarketDataSubscription { strategy, security }));
         }
+    }
+}
+
+/// Where the events are that concern every strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MissedSource {
+    /// With the queue of the run: history has those of its orders.
+    Queue,
+    /// In history alone, because the run began at another server.
+    History,
+}
+
+impl MissedSource {
+    fn has(self, event: &Event) -> bool {
+        self == Self::History && matches!(event, Event::Session(_) | Event::TradingState(_))
     }
 }
 

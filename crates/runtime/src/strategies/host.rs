@@ -12,7 +12,7 @@ use strategy::registry::BuildError;
 use super::host_settings::{HostError, HostSettings, StrategyConfig};
 use super::link::remote::AttachedStrategy;
 use super::protocol::Resume;
-use super::supervisor::{AttachRequest, HostRequest, StrategySupervisor};
+use super::supervisor::{AttachRequest, CloseMode, HostRequest, StrategySupervisor};
 use crate::live::EngineClock;
 
 /// Starts and stops that may wait for the supervisor; one more is refused.
@@ -68,7 +68,18 @@ impl StrategyHost {
 
     /// EXIT for all.
     pub fn close(self) {
-        let _ = self.requests.send(HostRequest::Close);
+        self.close_with(CloseMode::ExitAll);
+    }
+
+    /// EXIT for the strategies in this server. Those in processes go on with their runs at the next server: the one that leads then, or
+    /// this one started again.
+    pub fn close_and_leave_processes(self) {
+        self.close_with(CloseMode::LeaveProcesses);
+    }
+
+    fn close_with(self, mode: CloseMode) {
+        // A supervisor that failed has nothing to close.
+        let _ = self.requests.send(HostRequest::Close(mode));
         drop(self.supervisor.join());
     }
 }

@@ -1,19 +1,21 @@
-//! A strategy in a process of its own, connected over NATS: the process stays, and begins a new run at the member that takes over.
+//! A strategy in a process of its own, connected over NATS, trades while the lead changes: its leader is paused, killed, and hands over. It
+//! goes on with its run at the member that leads then.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
 use scenarios::binary;
 use scenarios::http::HttpClient;
-use scenarios::server::{ServerLauncher, send_signal};
+use scenarios::server::{RunningServer, ServerLauncher, send_signal};
 use scenarios::wait::wait_for;
 use serde_json::Value;
 
 use crate::binance::{LabPlatform, wait_for_session};
-use crate::cluster::{FENCED, TestCluster, wait_for_health};
+use crate::cluster::{FENCED, TestCluster, open_orders, wait_for_health};
 use crate::test_platform::TraderClient;
 
-const MAKER: &str = "strategies.instances=MAKER:market-making security=BTC.USDT quantity=0.001 maxPosition=0.01 distance=100000 patience=100000";
+const MAKER: &str = "strategies.instances=MAKER:market-making security=BTC.USDT quantity=0.001 maxPosition=0.01";
 
 /// Dropping it kills it.
 struct StrategyProcess(Child);
@@ -72,44 +74,88 @@ fn phase(client: &mut HttpClient) -> Value {
     maker.map_or(Value::Null, |maker| maker["phase"].clone())
 }
 
+/// Ids of all orders that it has ever placed.
+fn orders_ever(client: &mut HttpClient) -> BTreeSet<String> {
+    let orders = client.get_json("/rest/history/order?strategy=MAKER&limit=1000");
+    let ids = orders.as_array().unwrap().iter().map(|order| order["intId"].as_str().unwrap().to_owned());
+    let (ids, count) = (ids.collect::<BTreeSet<_>>(), orders.as_array().unwrap().len());
+    assert_eq!(ids.len(), count, "none of them twice");
+    ids
+}
+
+/// The run of an order: all but its number.
+fn run_of(id: &str) -> &str {
+    id.rsplit_once('-').unwrap().0
+}
+
+/// It hears that a person has cancelled an order of its, and quotes again: events and commands pass, and it is the same run.
+fn expect_goes_on(client: &mut HttpClient, run: &str) {
+    wait_for_session(client, "SUBSCRIBED");
+    let before = orders_ever(client);
+    // Others of its orders may be filled meanwhile.
+    wait_for("a quote to be cancelled", || {
+        let quote = quotes(client).pop()?;
+        (client.delete(&format!("/rest/execution/order/{quote}")).unwrap().status == 200).then_some(())
+    });
+    wait_for("a new quote", || (orders_ever(client).len() > before.len()).then_some(()));
+    let runs: BTreeSet<_> = orders_ever(client).iter().map(|id| run_of(id).to_owned()).collect();
+    assert_eq!((runs, phase(client)), (BTreeSet::from([run.to_owned()]), "RUN".into()));
+}
+
+fn leads(member: &RunningServer, epoch: u64) -> HttpClient {
+    member.wait_for_output(&format!("\"role\":\"leader\",\"epoch\":{epoch}"));
+    member.client()
+}
+
+fn follower(cluster: &TestCluster, member: &str) -> RunningServer {
+    let server = launcher(cluster, member).start();
+    wait_for_health(&mut server.client(), "/health/ready", 200, "follower");
+    server
+}
+
+fn hand_over(cluster: &TestCluster, from: RunningServer) {
+    let (file, data) = (cluster.file("a"), cluster.data("a").display().to_string());
+    let handed = cluster.launcher("a").run_without_folder(&["ha", "hand-over", &file, "--data-dir", &data]);
+    assert_eq!((handed.code, handed.output.as_str()), (Some(0), "b leads epoch 4"), "{handed}");
+    assert_eq!(from.wait().code, Some(0));
+}
+
 #[test]
-fn a_strategy_process_begins_a_new_run_at_the_member_that_takes_over() {
-    // It quotes by every change of the book.
+fn a_strategy_process_trades_on_in_the_same_run_when_its_leader_is_paused_killed_or_hands_over() {
     let lab = LabPlatform::with("BETA", &["activity=calm"], "");
     let cluster = TestCluster::with_members(&["a", "b"], 0, lab);
     let first = launcher(&cluster, "a").start();
-    first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
-    let mut client = first.client();
+    let mut client = leads(&first, 1);
     wait_for_session(&mut client, "SUBSCRIBED");
     cluster.lab.credit_opening_balances(&mut client);
     let process = StrategyProcess::start(&cluster);
-    wait_for("both quotes", || (quotes(&mut client).len() == 2).then_some(()));
-    let before = quotes(&mut client);
-    let second = launcher(&cluster, "b").start();
-    wait_for_health(&mut second.client(), "/health/ready", 200, "follower");
+    let run = wait_for("both quotes", || Some(quotes(&mut client)).filter(|quotes| quotes.len() == 2)).remove(0);
+    let run = run_of(&run);
+    let second = follower(&cluster, "b");
+    expect_goes_on(&mut client, run);
 
     send_signal(first.pid(), "STOP");
-    second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
-    let mut client = second.client();
-    wait_for_session(&mut client, "SUBSCRIBED");
-    let are_new = |quotes: &[String], old: &[String]| quotes.len() == 2 && quotes.iter().all(|id| !old.contains(id));
-    // Those of the run before are cancelled at its start, and new ones are placed.
-    wait_for("its orders at the new leader", || are_new(&quotes(&mut client), &before).then_some(()));
-    assert_eq!(phase(&mut client), "RUN");
-    // It hears that a person has cancelled its order, and quotes again: events and commands pass.
-    let cancelled = quotes(&mut client).remove(0);
-    assert_eq!(client.delete(&format!("/rest/execution/order/{cancelled}")).unwrap().status, 200);
-    wait_for("a new quote", || {
-        let quotes = quotes(&mut client);
-        (quotes.len() == 2 && !quotes.contains(&cancelled)).then_some(())
-    });
+    expect_goes_on(&mut leads(&second, 2), run);
+    // One that wakes up tells the process nothing that would end it.
+    send_signal(first.pid(), "CONT");
+    assert_eq!(first.wait().code, Some(FENCED));
+    expect_goes_on(&mut second.client(), run);
+
+    let first = follower(&cluster, "a");
+    second.kill();
+    expect_goes_on(&mut leads(&first, 3), run);
+
+    let second = follower(&cluster, "b");
+    hand_over(&cluster, first);
+    let mut client = leads(&second, 4);
+    expect_goes_on(&mut client, run);
 
     let log = log_file(&cluster);
     assert_eq!(process.leave(), Some(0), "{}", fs::read_to_string(log).unwrap());
     wait_for("the end of its run", || (phase(&mut client) == "EXIT").then_some(()));
-    wait_for("the cancel of its orders", || quotes(&mut client).is_empty().then_some(()));
-    send_signal(first.pid(), "CONT");
-    assert_eq!(first.wait().code, Some(FENCED));
+    // What it cancels when it leaves are the orders that it knows of: no other one is open.
+    wait_for("the cancel of its orders", || open_orders(&mut client).is_empty().then_some(()));
+    cluster.lab.expect_equal_books(&mut client);
     second.stop();
     cluster.lab.stop();
 }

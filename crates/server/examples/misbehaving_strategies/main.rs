@@ -1,6 +1,8 @@
 //! `rialto` with strategies that misbehave, one in each way, and one that does not. Tests start it to see that
 //! a strategy that panics, hangs or floods is stopped alone.
 
+mod requoter;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +12,8 @@ use strategy::{
     BARS_MAX, Context, Parameter, PriceHistory, PriceKind, Strategy, StrategyDefinition, Timer, order, samples,
 };
 
+use requoter::Requoter;
+
 fn main() -> ExitCode {
     let misbehaving = [
         Panicker::BLUEPRINT,
@@ -18,6 +22,7 @@ fn main() -> ExitCode {
         Steady::BLUEPRINT,
         Reporter::BLUEPRINT,
         Historian::BLUEPRINT,
+        Requoter::BLUEPRINT,
     ];
     let registry = misbehaving.into_iter().fold(samples::registry(), strategy::StrategyRegistry::with);
     server::run_with(registry, std::env::args_os())

@@ -34,7 +34,7 @@ pub enum StrategyCommand {
         /// The name in which it trades.
         #[arg(value_name = "NAME")]
         name: String,
-        /// The server's HTTP address.
+        /// The server's HTTP address; in a cluster those of all members, with commas between them.
         #[arg(long, value_name = "URL")]
         server: Option<String>,
         /// Take the place of a process that runs it already: that one is stopped.

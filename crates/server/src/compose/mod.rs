@@ -183,13 +183,15 @@ fn serve_core(
         broker: topics.endpoints(config),
         forwarder: None,
     };
+    let hands_over = switch.hands_over.clone();
     let bus = (&engine.bus, services, data_dir.instance.page_journal(leader.is_some()));
     let mut forwarded = forwarded_commands(leader.as_deref().zip(requests), &data_dir, switch)?;
     let forwarded_events = forwarded.as_mut().and_then(|forwarded| forwarded.events.take());
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics, forwarded)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https], forwarded_events);
-    let open = OpenServer { web, topics, fix, venues, strategies, administration, adapters, engine, leader };
+    let open =
+        OpenServer { web, topics, fix, venues, strategies, administration, adapters, engine, leader, hands_over };
     open.run(config, &data_dir, &endpoints, &stopped)
 }
 

@@ -1,6 +1,7 @@
 //! Server whose interfaces are open: it waits for its venues, starts the strategies, says that it serves, and stops in order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Receiver;
 use runtime::LiveExit;
@@ -35,6 +36,8 @@ pub(super) struct OpenServer {
     pub(super) engine: EngineThread,
     /// None where it leads no cluster.
     pub(super) leader: Option<Arc<ClusterState>>,
+    /// Set before a stop that is for another member to lead.
+    pub(super) hands_over: Arc<AtomicBool>,
 }
 
 /// What exists once the server serves; none where its start was over before.
@@ -89,7 +92,7 @@ impl OpenServer {
 
     /// No client is accepted any more, then strategies exit, then the adapters log off, then the engine writes its last record.
     fn stop(self, bridge: Option<AbortHandle>, ended: Option<LiveExit>) -> Result<(), ExitFailure> {
-        let Self { web, topics, fix, venues, strategies, administration, engine, .. } = self;
+        let Self { web, topics, fix, venues, strategies, administration, engine, hands_over, .. } = self;
         let is_asked_for = ended.is_none();
         administration.stop_around(is_asked_for, || {
             info!("stopping");
@@ -98,8 +101,11 @@ impl OpenServer {
                 fix.into_iter().for_each(FixServer::close);
                 web.close();
             }
-            // Strategies in processes of their own hear of it over the broker.
-            strategies.close();
+            // Strategies in processes of their own hear of a stop over the broker. Where another server goes on, so do their runs.
+            match is_asked_for && !hands_over.load(Ordering::Acquire) {
+                true => strategies.close(),
+                false => strategies.close_and_leave_processes(),
+            }
             if is_asked_for {
                 topics.close(bridge);
             }

@@ -1,5 +1,6 @@
 //! The engine's side of the control socket.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -36,13 +37,15 @@ pub struct KillSwitch {
     pub stop: Sender<()>,
     /// Set when the FIX port is open.
     pub fix: Arc<OnceLock<FixOperations>>,
+    /// Whether the stop is for another member to lead.
+    pub hands_over: Arc<AtomicBool>,
 }
 
 impl KillSwitch {
     /// Without a FIX port, which opens later.
     pub fn new<H: HealthChecks + 'static>(bus: &Bus, health: &Arc<H>, access: &Arc<Access>, stop: &Sender<()>) -> Self {
         let (bus, health, access) = (bus.clone(), health.clone(), access.clone());
-        Self { bus, health, access, stop: stop.clone(), fix: Arc::default() }
+        Self { bus, health, access, stop: stop.clone(), fix: Arc::default(), hands_over: Arc::default() }
     }
 
     /// As somebody has written the scope.
@@ -84,6 +87,7 @@ impl KillSwitch {
         let request = AccessRequest { channel: AccessChannel::CommandLine, peer: None, action };
         // One that is not in the audit is a stop nevertheless; the recorder has logged what is wrong with its file.
         let _ = self.access.audit_action(&Actor { user: None, request }, "the lead is handed over").await;
+        self.hands_over.store(true, Ordering::Release);
         // A stop that was asked for already is as good.
         self.stop.try_send(()).unwrap_or(());
         ControlReply::HandsOver

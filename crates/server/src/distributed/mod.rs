@@ -20,6 +20,9 @@ pub use process::run_command::run;
 /// Refusal code: another process runs the strategy and is alive.
 const ALREADY_RUNNING: &str = "strategy-lives";
 
+/// Refusal code: the server does not know the process. It may just have begun to serve, so the process says Hello again.
+const NOT_ATTACHED: &str = "not-attached";
+
 /// Version, protocol and source: two builds that differ do not work together.
 fn build() -> String {
     let (version, source) = (env!("CARGO_PKG_VERSION"), env!("RIALTO_SOURCE"));

@@ -38,7 +38,7 @@ pub(super) struct NatsLine {
 }
 
 enum LineEnd {
-    Server { shared: SharedEvents, has_process: Arc<AtomicBool>, publisher: Option<Publisher> },
+    Server { id: Vec<u8>, shared: SharedEvents, has_process: Arc<AtomicBool>, publisher: Option<Publisher> },
     Process { server: Option<Vec<u8>>, last_beat: Instant },
 }
 
@@ -53,8 +53,8 @@ impl Drop for Publisher {
 
 impl NatsLine {
     pub(super) async fn of_server(config: &NatsBusConfig, shared: SharedEvents) -> io::Result<Self> {
-        let (has_process, publisher) = (Arc::default(), None);
-        Self::open(config, LineEnd::Server { shared, has_process, publisher }).await
+        let (id, has_process, publisher) = (line_id(), Arc::default(), None);
+        Self::open(config, LineEnd::Server { id, shared, has_process, publisher }).await
     }
 
     /// Waits until the server says that it is there.
@@ -80,8 +80,8 @@ impl NatsLine {
     pub(super) async fn serve(&mut self) -> io::Result<()> {
         self.subscribe(format!("{}*", self.subjects.request)).await?;
         let (sender, subjects) = (self.connection.sender(), self.subjects.clone());
-        if let LineEnd::Server { shared, has_process, publisher } = &mut self.end {
-            let publish = publish_shared(sender, subjects, shared.clone(), has_process.clone());
+        if let LineEnd::Server { id, shared, has_process, publisher } = &mut self.end {
+            let publish = publish_shared(sender, subjects, id.clone(), shared.clone(), has_process.clone());
             *publisher = Some(Publisher(tokio::spawn(publish)));
         }
         Ok(())
@@ -101,7 +101,13 @@ impl NatsLine {
         }
     }
 
+    /// A request is for the server whose word the process has heard: another one, such as a leader that was replaced and wakes up,
+    /// drops it.
     pub(super) async fn send(&mut self, channel: &BusChannel, body: Vec<u8>) -> io::Result<()> {
+        let body = match &self.end {
+            LineEnd::Process { server, .. } => addressed(server.as_deref().unwrap_or_default(), &body),
+            LineEnd::Server { .. } => body,
+        };
         self.connection.sender().send(self.subjects.of(channel), 0, body).await.map_err(io_error)
     }
 
@@ -128,7 +134,14 @@ impl NatsLine {
                 continue;
             }
             let (source, signed_by) = self.subjects.source_of(&message.subject);
-            return Ok(BusMessage { source, sequence: message.sequence, signed_by, body: message.body });
+            let body = match &self.end {
+                LineEnd::Server { id, .. } => match addressed_to(id, &message.body) {
+                    Some(body) => body.to_vec(),
+                    None => continue,
+                },
+                LineEnd::Process { .. } => message.body,
+            };
+            return Ok(BusMessage { source, sequence: message.sequence, signed_by, body });
         }
     }
 
@@ -194,13 +207,12 @@ impl BusSubjects {
 async fn publish_shared(
     sender: MessageSender,
     subjects: Arc<BusSubjects>,
+    id: Vec<u8>,
     shared: SharedEvents,
     has_process: Arc<AtomicBool>,
 ) -> io::Error {
     let mut events = shared.feed.subscribe(&SHARED_CLASSES, SHARED_EVENTS_MAX);
     let mut beats = interval(BEAT_EVERY);
-    // This connection, and no other.
-    let id = line_id();
     loop {
         let sent = tokio::select! {
             _ = beats.tick() => sender.send(subjects.alive.clone(), 0, id.clone()).await,
@@ -239,6 +251,19 @@ async fn publish(
     sender.send(subject.clone(), published.sequence, body).await
 }
 
+/// Behind the id of the server's connection, and its length in one octet.
+fn addressed(server: &[u8], body: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(server.len()).expect("an id of a connection is short");
+    [&[length], server, body].concat()
+}
+
+fn addressed_to<'a>(server: &[u8], message: &'a [u8]) -> Option<&'a [u8]> {
+    let (length, rest) = message.split_first()?;
+    let (to, body) = rest.split_at_checked(usize::from(*length))?;
+    (to == server).then_some(body)
+}
+
+/// This connection, and no other.
 fn line_id() -> Vec<u8> {
     use std::time::{SystemTime, UNIX_EPOCH};
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

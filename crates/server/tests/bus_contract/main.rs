@@ -17,3 +17,5 @@ mod raw_client;
 mod wire_protocol;
 /// One that takes nothing, stays in a phase or speaks late: the others go on.
 mod slow_process;
+/// The server ends, and the next one goes on with its runs.
+mod next_server;

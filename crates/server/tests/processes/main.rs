@@ -7,6 +7,8 @@
 mod signpost;
 /// Processes that come over NATS.
 mod over_nats;
+/// The server dies and is started again: runs go on.
+mod restarts;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -316,32 +318,6 @@ fn one_that_is_cut_off_finds_a_broker_that_has_moved() {
     before.cut();
     story.credit(1);
     wait_for("the booking", || (story.bookings_told() == ["1"]).then_some(()));
-}
-
-/// The strategy goes on with the new server where it stopped hearing: what was booked meanwhile is told once, its order is
-/// known, and no second one is placed.
-#[test]
-fn one_whose_server_crashes_and_comes_back_resumes_with_its_order() {
-    let mut story = Story::begin(&[("strategies.hangSeconds", "20"), ("strategies.onFailure", "keep")]);
-    let process = story.run("reporter");
-    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
-    story.credit(1);
-    wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
-    let (http, broker) = (story.server.address(), story.server.port_address("brokerTcp"));
-    story.server.kill();
-    story.launch = story.launch.set("http.port", http.port()).set("broker.tcp.port", broker.port());
-    story.server = story.launch.start();
-    // Before or after the strategy is back: it hears of it in either case.
-    story.credit(2);
-    story.until_phase("REPORTER", "RUN");
-    wait_for("the booking after the crash", || (story.bookings_told().last()? == "2").then_some(()));
-    story.credit(3);
-    wait_for("the last booking", || (story.bookings_told().last()? == "3").then_some(()));
-    // What it had heard just before the crash it may not have confirmed, and then hears again.
-    let told = story.bookings_told();
-    assert!([&["1", "2", "3"][..], &["1", "1", "2", "3"]].iter().any(|wanted| told == *wanted), "{told:?}");
-    assert_eq!(orders_ever(&mut story.server.client(), "REPORTER"), 1);
-    drop(process);
 }
 
 /// Names of orders that it has placed since the journal began.

@@ -152,7 +152,7 @@ fn fitting(wanted: &RequestPayload) -> Answer {
             Query::Breaks => Answer::Breaks(vec![found_break()]),
             Query::Break(_) => Answer::Break(found_break()),
             Query::Phases => Answer::Phases(vec![]),
-            Query::Subscriptions | Query::State => Answer::Done,
+            Query::Subscriptions | Query::ProcessRun(_) | Query::State => Answer::Done,
         },
         RequestPayload::LedgerRecord(_) | RequestPayload::DeliveryLog(_) => Answer::Done,
     }

@@ -95,9 +95,12 @@ fn disconnect_all(feed: &EventFeed, mailboxes: &StrategyQueues) {
     if left.is_empty() {
         return;
     }
-    let reason = if feed.is_closed() { "the engine stopped" } else { "the server is too slow for its events" };
+    let has_ended = feed.is_closed();
+    let reason = if has_ended { "the engine stopped" } else { "the server is too slow for its events" };
     error!(reason, strategies = left.len(), "strategy event feed ended; all strategies are disconnected");
-    left.iter().for_each(|queue| queue.disconnect("the feed has ended"));
+    for queue in left {
+        if has_ended { queue.end(reason) } else { queue.disconnect("the feed has ended") }
+    }
 }
 
 #[cfg(test)]

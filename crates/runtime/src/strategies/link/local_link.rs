@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bus::{Bus, EventReceiver, InboxError};
 use crossbeam_channel::Sender;
-use domain::command::StrategyPhase;
+use domain::command::{StrategyPhase, StrategyRequestKey};
 use domain::{Caller, Command, CommandEnvelope, PublishedEvent, Source, StrategyId};
 use strategy::{CommandRejection, PriceHistory, StrategyIdentity};
 
@@ -111,6 +111,26 @@ impl LocalLink {
         command: Command,
         answer: impl FnOnce(Result<(), CommandReject>) + Send + 'static,
     ) -> Result<(), LinkLost> {
+        self.send_as(self.caller.clone(), command, answer)
+    }
+
+    /// As [`Self::send_command`], of a strategy process: the journal has its key, so that a later server knows what became of it.
+    pub fn send_request(
+        &self,
+        key: u64,
+        command: Command,
+        answer: impl FnOnce(Result<(), CommandReject>) + Send + 'static,
+    ) -> Result<(), LinkLost> {
+        let request = StrategyRequestKey { strategy: self.identity.id, run: self.identity.run, key };
+        self.send_as(Caller { request: Some(Box::new(request)), ..self.caller.clone() }, command, answer)
+    }
+
+    fn send_as(
+        &self,
+        caller: Caller,
+        command: Command,
+        answer: impl FnOnce(Result<(), CommandReject>) + Send + 'static,
+    ) -> Result<(), LinkLost> {
         // A disconnected strategy may still run; its commands have no effect.
         if let Some(reason) = self.queue.disconnect_reason() {
             return Err(LinkLost(reason));
@@ -121,7 +141,7 @@ impl LocalLink {
             _ => {}
         }
         let answer: ReplyCallback = Box::new(answer);
-        match self.inbox.command(CommandEnvelope { caller: self.caller.clone(), command }) {
+        match self.inbox.command(CommandEnvelope { caller, command }) {
             Ok(ticket) => {
                 let asked = PendingCommand { strategy: self.identity.id, reply: ticket, on_reply: answer };
                 self.reply_collector.send(asked).map_err(|_| server_stopping())
@@ -139,6 +159,11 @@ impl LocalLink {
     /// Whether a disconnected strategy may begin a new run.
     pub fn may_reconnect(&self) -> bool {
         self.queue.may_reconnect()
+    }
+
+    /// Whether the strategy was detached, and not because the server ends: then its run may go on at the next one.
+    pub fn is_detached(&self) -> bool {
+        self.queue.is_detached()
     }
 
     /// Whether the strategy's delivery log is journalled.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use domain::ReferenceData;
+use domain::query::ProcessRun;
 use strategy::StrategyIdentity;
 
 use super::local_link::LocalLink;
@@ -19,6 +20,8 @@ pub struct AttachedStrategy {
     pub heartbeat: ProcessHeartbeat,
     /// The earlier run continues.
     pub is_resumed: bool,
+    /// Where it began at another server: what the journal knows of it.
+    pub adopted: Option<ProcessRun>,
 }
 
 /// When a strategy process was last heard, and what it had acknowledged by then.

@@ -30,6 +30,16 @@ pub struct CommandReject {
     pub text: Text,
 }
 
+/// No answer came: the server ends.
+const OUTCOME_UNKNOWN: &str = "outcome-unknown";
+
+impl CommandReject {
+    /// Whether the engine has not answered. A later server knows what became of the command.
+    pub fn is_outcome_unknown(&self) -> bool {
+        &*self.code == OUTCOME_UNKNOWN
+    }
+}
+
 /// Starts the thread; it ends when all senders are dropped.
 pub(crate) fn spawn(notes: Sender<RunnerEvent>) -> std::io::Result<Sender<PendingCommand>> {
     let (sender, asked) = bounded(OPEN_COMMANDS_MAX);
@@ -86,5 +96,5 @@ fn reject_reason(refusal: &Refusal) -> CommandReject {
 
 fn no_reply() -> CommandReject {
     let text = "no answer came, so it is not known whether this took effect".into();
-    CommandReject { code: "outcome-unknown".into(), text }
+    CommandReject { code: OUTCOME_UNKNOWN.into(), text }
 }

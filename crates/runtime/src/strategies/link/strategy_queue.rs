@@ -43,7 +43,16 @@ struct QueueState {
 #[derive(Debug, Clone)]
 struct Disconnect {
     reason: String,
-    may_reconnect: bool,
+    returns: Return,
+}
+
+/// Whether a disconnected strategy may come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Return {
+    Never,
+    WithNewRun,
+    /// The server ends: nobody has ended the run, and it may go on at the next server.
+    AtNextServer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,13 +119,21 @@ impl StrategyQueue {
 
     /// Nothing more goes in or out.
     pub(crate) fn disconnect(&self, reason: &str) {
-        self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: false });
-        self.available.notify_one();
+        self.disconnect_with(reason, Return::Never);
     }
 
     /// As [`Self::disconnect`], but a new run is allowed.
     pub(crate) fn disconnect_retryable(&self, reason: &str) {
-        self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: true });
+        self.disconnect_with(reason, Return::WithNewRun);
+    }
+
+    /// As [`Self::disconnect`], because the server ends.
+    pub(crate) fn end(&self, reason: &str) {
+        self.disconnect_with(reason, Return::AtNextServer);
+    }
+
+    fn disconnect_with(&self, reason: &str, returns: Return) {
+        self.lock().disconnect(Disconnect { reason: reason.to_owned(), returns });
         self.available.notify_one();
     }
 
@@ -126,7 +143,12 @@ impl StrategyQueue {
 
     /// Whether a disconnected strategy may begin a new run.
     pub(crate) fn may_reconnect(&self) -> bool {
-        self.lock().disconnect.as_ref().is_some_and(|cut| cut.may_reconnect)
+        self.lock().disconnect.as_ref().is_some_and(|cut| cut.returns == Return::WithNewRun)
+    }
+
+    /// Whether it was disconnected, and not because the server ends.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.lock().disconnect.as_ref().is_some_and(|cut| cut.returns != Return::AtNextServer)
     }
 
     /// How long the strategy has been processing its last deliveries.
@@ -199,7 +221,7 @@ impl QueueState {
     fn push_event(&mut self, published: &PublishedEvent) -> bool {
         if self.events.len() >= EVENTS_MAX {
             let reason = format!("it left {EVENTS_MAX} events of its orders unread");
-            self.disconnect(Disconnect { reason, may_reconnect: true });
+            self.disconnect(Disconnect { reason, returns: Return::WithNewRun });
         } else {
             self.events.push_back(published.clone());
         }
@@ -209,7 +231,7 @@ impl QueueState {
     fn replay(&mut self, after: u64, missed: &[PublishedEvent]) {
         let Some(unrecorded) = self.unrecorded.take_after(after) else {
             let reason = format!("it missed more than {UNRECORDED_MAX} changes of sessions and trading states");
-            return self.disconnect(Disconnect { reason, may_reconnect: true });
+            return self.disconnect(Disconnect { reason, returns: Return::WithNewRun });
         };
         self.is_replay = true;
         for published in unrecorded.iter().chain(missed) {

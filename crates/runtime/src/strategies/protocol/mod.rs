@@ -17,7 +17,7 @@ use super::link::reply_collector::CommandReject;
 pub use self::event_codec::{difference, encode, reference};
 
 /// Protocol version, checked together with the version of the program.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// Past bars of one message: some forty thousand bytes, of the million that a frame can have.
 const BARS_PER_MESSAGE: usize = 500;
@@ -117,6 +117,11 @@ pub struct HistoryRequest {
     size: BarSize,
     #[n(2)]
     bars: u32,
+}
+
+impl Resume {
+    /// The run of the process is over: it asks for a new one, and for what it missed.
+    pub const NO_RUN: u64 = 0;
 }
 
 impl From<&BarHistoryRequest> for HistoryRequest {

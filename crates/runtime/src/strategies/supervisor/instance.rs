@@ -29,6 +29,8 @@ pub(super) struct RunningInstance {
     pub(super) is_leaving: bool,
     /// Events after this sequence are replayed before it runs.
     pub(super) replay_after: Option<u64>,
+    /// It began at another server, so this one's queue does not have all of its past.
+    pub(super) is_adopted: bool,
     pub(super) rate_window: RateWindow,
 }
 
@@ -41,7 +43,14 @@ pub(super) enum InstanceKind {
 impl RunningInstance {
     pub(super) fn new(identity: StrategyIdentity, link: LocalLink, kind: InstanceKind) -> Self {
         let (phase, history_requests, rate_window) = (None, vec![], RateWindow::default());
-        Self { identity, link, kind, phase, history_requests, is_leaving: false, replay_after: None, rate_window }
+        let (is_leaving, is_adopted, replay_after) = (false, false, None);
+        Self { identity, link, kind, phase, history_requests, is_leaving, replay_after, is_adopted, rate_window }
+    }
+
+    /// A process whose run began at another server and has come to RUN there.
+    pub(super) fn adopted(identity: StrategyIdentity, link: LocalLink) -> Self {
+        let kind = InstanceKind::Process(ProcessHeartbeat::default());
+        Self { phase: Some(StrategyPhase::Run), is_adopted: true, ..Self::new(identity, link, kind) }
     }
 
     pub(super) fn queue(&self) -> &StrategyQueue {

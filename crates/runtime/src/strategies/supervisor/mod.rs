@@ -1,6 +1,7 @@
 //! Strategy supervisor: phases, start and stop, and handling of panics, floods and hangs. A failing strategy does not
 //! affect the others.
 
+mod attachment;
 mod instance;
 
 use std::collections::BTreeMap;
@@ -10,27 +11,24 @@ use std::time::{Duration, Instant};
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, tick};
 use domain::command::{StrategyFailure, StrategyPhase};
-use domain::{PublishedEvent, StrategyId, Text};
+use domain::{StrategyId, Text};
 use strategy::{PriceHistory, StrategyIdentity, StrategyRegistry, StrategyRunner};
 use tracing::{error, info, warn};
 
+pub(super) use self::attachment::AttachRequest;
 use self::instance::{InstanceKind, OrphanedStrategies, RunningInstance};
 use super::engine_client::{CommandRefused, EngineClient};
 use super::failures::{self, disconnected};
 use super::host_settings::{HostError, HostSettings, OnFailure, StrategyConfig};
 use super::link::local_link::{CommandRouter, LocalLink};
-use super::link::remote::{AttachedStrategy, ProcessHeartbeat};
+use super::link::remote::AttachedStrategy;
 use super::link::strategy_thread::{PhaseCompleted, RunId, RunnerEvent, RunnerExit, StrategyThread};
-use super::protocol::Resume;
 use crate::live::EngineClock;
 
 /// How often hanging strategies are checked.
 const HANG_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Messages that may wait for the supervisor; a strategy with one more waits.
 const RUNNER_EVENTS_MAX: usize = 8_192;
-/// Events that a disconnected strategy can catch up on. A run that missed more ends; a new one gets the newest.
-const MISSED_MAX: usize = 8_192;
-
 const CRASHED: &str = "was cut off by a crash of the server";
 const SILENT: &str = "is silent: its process died, hangs or was cut off";
 const ORPHANED: &str = "did not come back: a crash left it in a phase, and no process runs it";
@@ -44,15 +42,16 @@ pub(super) enum HostRequest {
     Attach(AttachRequest, Sender<Result<AttachedStrategy, HostError>>),
     /// What a strategy missed after that sequence.
     Replay(StrategyId, u64),
-    Close,
+    Close(CloseMode),
 }
 
-/// A strategy process that connects.
-pub(super) struct AttachRequest {
-    pub(super) name: String,
-    /// Its earlier run, and the last event that it acknowledged.
-    pub(super) resume: Option<Resume>,
-    pub(super) is_takeover: bool,
+/// What a host that closes does with the strategies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CloseMode {
+    /// All exit.
+    ExitAll,
+    /// Those in this server exit. Those in processes are left as they are: their runs go on at the next server.
+    LeaveProcesses,
 }
 
 pub(super) struct StrategySupervisor {
@@ -64,7 +63,7 @@ pub(super) struct StrategySupervisor {
     requests: Receiver<HostRequest>,
     /// When hanging strategies are looked for.
     hang_check: Receiver<Instant>,
-    is_closing: bool,
+    closing: Option<CloseMode>,
     events_sender: Sender<RunnerEvent>,
     events: Receiver<RunnerEvent>,
     instances: BTreeMap<StrategyId, RunningInstance>,
@@ -85,7 +84,7 @@ impl StrategySupervisor {
         let switchboard = CommandRouter::open(bus.clone(), notes_in.clone())?;
         let (asking, running, heard, absent) =
             (EngineClient(bus), BTreeMap::new(), BTreeMap::new(), OrphanedStrategies::default());
-        let (watch, is_closing) = (tick(HANG_CHECK_INTERVAL), false);
+        let (watch, closing) = (tick(HANG_CHECK_INTERVAL), None);
         Ok(Self {
             engine: asking,
             clock,
@@ -94,7 +93,7 @@ impl StrategySupervisor {
             router: switchboard,
             requests: wanted,
             hang_check: watch,
-            is_closing,
+            closing,
             events_sender: notes_in,
             events: notes,
             instances: running,
@@ -104,16 +103,19 @@ impl StrategySupervisor {
     }
 
     pub(super) fn run(mut self) {
-        while !self.is_closing {
-            self.step();
-        }
-        self.close();
+        let mode = loop {
+            match self.closing {
+                Some(mode) => break mode,
+                None => self.step(),
+            }
+        };
+        self.close(mode);
     }
 
     /// Handles the next request, message of a strategy's thread, or timer.
     fn step(&mut self) {
         let wanted = select! {
-            recv(self.requests) -> wanted => wanted.unwrap_or(HostRequest::Close),
+            recv(self.requests) -> wanted => wanted.unwrap_or(HostRequest::Close(CloseMode::ExitAll)),
             recv(self.events) -> note => return note.into_iter().for_each(|note| self.handle(note)),
             recv(self.hang_check) -> _ => return self.check_hangs(),
         };
@@ -128,7 +130,7 @@ impl StrategySupervisor {
             HostRequest::Attach(arrival, done) => self.attach(&arrival, &done),
             // The last acknowledged event may be one of several of one input.
             HostRequest::Replay(strategy, heard) => self.replay(strategy, heard.saturating_sub(1)),
-            HostRequest::Close => (self.is_closing, self.requests) = (true, never()),
+            HostRequest::Close(mode) => (self.closing, self.requests) = (Some(mode), never()),
         }
     }
 
@@ -196,9 +198,11 @@ impl StrategySupervisor {
         Ok(())
     }
 
-    fn close(mut self) {
-        let all: Vec<_> = self.instances.keys().copied().collect();
-        self.enter_phase(&all, StrategyPhase::Exit);
+    fn close(mut self, mode: CloseMode) {
+        let is_left = |kind: &InstanceKind| mode == CloseMode::ExitAll || matches!(kind, InstanceKind::Thread(_));
+        let leaving = self.instances.iter().filter(|(_, running)| is_left(&running.kind));
+        let leaving: Vec<_> = leaving.map(|(strategy, _)| *strategy).collect();
+        self.enter_phase(&leaving, StrategyPhase::Exit);
     }
 
     fn config(&self, name: &str) -> Result<StrategyConfig, HostError> {
@@ -237,77 +241,6 @@ impl StrategySupervisor {
         Ok((who, link))
     }
 
-    /// Attaches a strategy process: a known run continues, another begins with INIT. The caller gets its link before
-    /// the phases begin, because it must forward them.
-    fn attach(&mut self, arrival: &AttachRequest, done: &Sender<Result<AttachedStrategy, HostError>>) {
-        let attached = self.accept(arrival);
-        let begins =
-            attached.as_ref().ok().filter(|attached| !attached.is_resumed).map(|attached| attached.identity.id);
-        // The caller may be gone.
-        let _ = done.send(attached);
-        if let Some(running) = begins.and_then(|strategy| self.instances.get_mut(&strategy)) {
-            let strategy = running.identity.id;
-            running.replay_after =
-                self.acknowledged.remove(&strategy).or(arrival.resume.map(|resume| resume.last_sequence));
-            self.begin_phase(strategy, StrategyPhase::Init);
-        }
-    }
-
-    fn accept(&mut self, arrival: &AttachRequest) -> Result<AttachedStrategy, HostError> {
-        let strategy = self.engine.strategy_named(&arrival.name).map_err(failed)?;
-        match self.instances.get(&strategy.id) {
-            Some(RunningInstance { kind: InstanceKind::Thread(_), .. }) => return Err(HostError::AlreadyRunning),
-            Some(known) if arrival.resume.is_some_and(|resume| resume.run == known.identity.run) => {
-                // Before reference data are read: a change is in them, or it waits with all other events for the replay.
-                known.queue().await_replay();
-                return self.attached(known, true).ok_or(HostError::NotRunning);
-            }
-            Some(known) if known.is_alive() && !arrival.is_takeover => return Err(HostError::RunsInOtherProcess),
-            Some(_) => self.fail(strategy.id, disconnected("is replaced by another process")),
-            None => {}
-        }
-        let (who, link) = self.connect(strategy.id, &strategy.name)?;
-        let running = RunningInstance::new(who, link, InstanceKind::Process(ProcessHeartbeat::default()));
-        let attached = self.attached(&running, false);
-        self.instances.insert(strategy.id, running);
-        attached.ok_or(HostError::NotRunning)
-    }
-
-    fn attached(&self, running: &RunningInstance, is_resumed: bool) -> Option<AttachedStrategy> {
-        let InstanceKind::Process(pulse) = &running.kind else { return None };
-        pulse.record();
-        let (who, link, notes) = (running.identity.clone(), running.link.clone(), self.events_sender.clone());
-        let reference = self.engine.0.catalogue.current();
-        Some(AttachedStrategy { identity: who, reference, link, events: notes, heartbeat: pulse.clone(), is_resumed })
-    }
-
-    /// A run continues after its last acknowledged event; it drops repeated events itself.
-    fn replay(&mut self, strategy: StrategyId, heard: u64) {
-        let missed = self.missed_events(strategy, heard);
-        if missed.len() > MISSED_MAX {
-            self.disconnect(strategy, disconnected(format!("missed more than {MISSED_MAX} events of its orders")));
-        } else if let Some(running) = self.instances.get(&strategy) {
-            running.queue().replay(heard, &missed);
-        }
-    }
-
-    /// A new run gets the last changes of the earlier run's orders, and the current state.
-    fn send_missed(&mut self, strategy: StrategyId, heard: u64) {
-        let missed = self.missed_events(strategy, heard);
-        let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
-        self.instances.get(&strategy).into_iter().for_each(|running| running.queue().push_missed(newest));
-    }
-
-    fn missed_events(&self, strategy: StrategyId, heard: u64) -> Vec<PublishedEvent> {
-        self.engine.missed_events(strategy, heard, (self.clock)()).unwrap_or_else(|CommandRefused(reason)| {
-            let running = self.instances.get(&strategy);
-            running.into_iter().for_each(|running| {
-                running.queue().disconnect(&format!("missed events cannot be replayed: {reason}"));
-            });
-            vec![]
-        })
-    }
-
     fn run_phases(&mut self, strategies: &[StrategyId]) {
         for phase in [StrategyPhase::Init, StrategyPhase::Prefeed, StrategyPhase::Start, StrategyPhase::Run] {
             self.enter_phase(strategies, phase);
@@ -320,7 +253,7 @@ impl StrategySupervisor {
         // Meanwhile others start and stop; and one that was disconnected in a phase must reconnect to continue.
         while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
             self.step();
-            if self.is_closing && phase != StrategyPhase::Exit {
+            if self.closing.is_some() && phase != StrategyPhase::Exit {
                 return;
             }
         }
@@ -335,7 +268,13 @@ impl StrategySupervisor {
             }
             _ => PriceHistory::default(),
         };
-        match self.engine.enter_phase(strategy, phase) {
+        let entered = match (&running.kind, phase) {
+            (InstanceKind::Process(_), StrategyPhase::Init) => {
+                self.engine.begin_process_run(strategy, running.identity.run)
+            }
+            _ => self.engine.enter_phase(strategy, phase),
+        };
+        match entered {
             Ok(()) => running.queue().enter(phase, Arc::new(history)),
             Err(CommandRefused(reason)) => {
                 self.fail(strategy, disconnected(format!("can't enter {}: {reason}", phase.name())));

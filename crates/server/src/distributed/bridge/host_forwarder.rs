@@ -31,6 +31,10 @@ pub(crate) fn spawn_forwarder(
         loop {
             let mut deliveries = vec![];
             if let Err(LinkLost(reason)) = link.receive(POLL_TIMEOUT, &mut deliveries) {
+                // Where the server ends, the process finds its connection lost, and goes on at the next one.
+                if !link.is_detached() {
+                    return;
+                }
                 carried(Some(ServerMessage::Disconnected {
                     reason: reason.as_str().into(),
                     may_return: link.may_reconnect(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use domain::{StrategyId, Text};
 use runtime::EngineClock;
 use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequest, StrategyRequestBody};
-use runtime::strategies::{AttachedStrategy, HostError, HostHandle, LinkLost};
+use runtime::strategies::{AttachedStrategy, CommandReject, HostError, HostHandle, LinkLost};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -22,7 +22,7 @@ use crate::distributed::bus_message::{BusChannel, BusMessage, BusSource};
 use crate::distributed::nats_file::NatsBusConfig;
 use crate::distributed::nats_line::{NatsLine, SharedEvents};
 use crate::distributed::stomp_client::{ReconnectBackoff, StompClient};
-use crate::distributed::{ALREADY_RUNNING, build};
+use crate::distributed::{ALREADY_RUNNING, NOT_ATTACHED, build};
 
 /// Events that are queued for the bridge; a sender of one more waits.
 const OUTGOING_MAX: usize = 16_384;
@@ -30,7 +30,8 @@ const OUTGOING_MAX: usize = 16_384;
 const STABLE_AFTER: Duration = Duration::from_secs(5);
 /// Queues of ended processes that are drained; beyond this the oldest is dropped.
 const STALE_QUEUES_MAX: usize = 64;
-const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
+const UNKNOWN_PROCESS: &str = "the server does not know this process";
+const REPLACED_PROCESS: &str = "it is replaced by another process";
 
 /// How the bridge reaches strategy processes.
 pub enum BridgeTransport {
@@ -197,7 +198,10 @@ impl StrategyBridge {
     async fn on_request(&mut self, sender: RequestSender, request: StrategyRequestBody) -> io::Result<()> {
         let name = &sender.name;
         let Some(member) = self.processes.get_mut(name).filter(|member| member.epoch() == sender.epoch) else {
-            return self.reject_attach(&sender, "not-attached", NOT_ATTACHED).await;
+            let is_replaced = self.processes.get(name).is_some_and(|member| member.address != sender.address);
+            let (code, text) =
+                if is_replaced { ("replaced", REPLACED_PROCESS) } else { (NOT_ATTACHED, UNKNOWN_PROCESS) };
+            return self.reject_attach(&sender, code, text).await;
         };
         if let StrategyRequestBody::Ack { number } = request {
             member.on_acknowledged(number);
@@ -253,12 +257,16 @@ impl StrategyBridge {
             return self.send_answer(name, key, ServerMessage::Answer { key, refusal }).await;
         }
         let (answers, run, to) = (self.answers.clone(), member.run, name.clone());
-        let asked = member.link.send_command(command, move |outcome| {
+        let asked = member.link.send_request(key, command, move |outcome| {
+            // The server ends: the next one knows what became of it.
+            if outcome.as_ref().is_err_and(CommandReject::is_outcome_unknown) {
+                return;
+            }
             let message = ServerMessage::Answer { key, refusal: outcome.err().map(Into::into) };
             // The bridge has ended: the answer is dropped.
             let _ = answers.send(CommandAnswer { name: to, run, message });
         });
-        let Err(LinkLost(reason)) = asked else { return Ok(()) };
+        let Some(LinkLost(reason)) = asked.err().filter(|_| member.link.is_detached()) else { return Ok(()) };
         let may_return = member.link.may_reconnect();
         self.send(name, ServerMessage::Disconnected { reason: reason.into(), may_return }).await
     }
@@ -348,12 +356,13 @@ impl StrategyBridge {
                 spawn_forwarder(&attached, move |carried| {
                     outgoing.blocking_send(BridgeEvent::HostMessage(carried)).is_ok()
                 })?;
-                let before =
-                    self.processes.insert(name.clone(), StrategyProcess::new(attached, epoch, address.clone()));
+                let member = StrategyProcess::new(attached, epoch, address.clone());
+                let unfinished = member.unfinished_phase_messages();
+                let before = self.processes.insert(name.clone(), member);
                 if let Some(before) = before.filter(|before| before.address != address) {
                     self.drain_queue(delivery(&name, &before.address)).await?;
                 }
-                vec![]
+                unfinished
             }
         };
         for message in parts.into_iter().chain([welcome]).chain(unfinished) {
@@ -421,7 +430,7 @@ fn code_of(trouble: &HostError) -> &'static str {
     match trouble {
         HostError::AlreadyRunning => "strategy-runs",
         HostError::RunsInOtherProcess => ALREADY_RUNNING,
-        _ => "not-attached",
+        _ => NOT_ATTACHED,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::command::StrategyPhase;
+use domain::query::{ProcessRun, RequestRefusal};
 use domain::{Command, StrategyId, Text};
 use runtime::strategies::protocol::{CommandRefusal, ServerMessage};
 use runtime::strategies::{
@@ -31,6 +32,8 @@ pub(crate) struct StrategyProcess {
     newest_key: Option<u64>,
     /// Commands by key: answered, or in flight.
     answers: BTreeMap<u64, Option<ServerMessage>>,
+    /// What became of commands up to this key is not known any more.
+    forgotten: u64,
     open_commands: usize,
     /// A phase that it has not completed, with its history.
     pending_phase: Vec<ServerMessage>,
@@ -39,20 +42,25 @@ pub(crate) struct StrategyProcess {
 }
 
 impl StrategyProcess {
+    /// One whose run began at another server may not have heard of RUN, and sends again what was not answered there.
     pub(crate) fn new(attached: AttachedStrategy, epoch: u64, address: Text) -> Self {
+        let run_phase = ServerMessage::Enter { phase: StrategyPhase::Run, bars: vec![], is_partial: false };
+        let pending_phase = attached.adopted.iter().map(|_| run_phase.clone()).collect();
+        let (forgotten, answers) = attached.adopted.map_or_else(Default::default, settled_answers);
         Self {
             id: attached.identity.id,
             run: attached.identity.run,
             address,
             window: SendWindow::new_epoch(epoch),
             is_closed: false,
-            newest_key: None,
+            newest_key: answers.keys().next_back().copied(),
             link: attached.link,
             notes: attached.events,
             heartbeat: attached.heartbeat,
-            answers: BTreeMap::new(),
+            answers,
+            forgotten,
             open_commands: 0,
-            pending_phase: vec![],
+            pending_phase,
             awaits_replay: false,
         }
     }
@@ -114,6 +122,9 @@ impl StrategyProcess {
     pub(crate) fn begin_command(&mut self, key: u64) -> Result<(), Option<ServerMessage>> {
         if let Some(known) = self.answers.get(&key) {
             return Err(known.clone());
+        }
+        if key <= self.forgotten {
+            return Err(Some(outcome_unknown(key)));
         }
         // Keys have no gaps: a missing one was dropped by the client before it was sent, and no client waits for it.
         let missing = self.newest_key.map_or(0, |newest| key.saturating_sub(newest + 1));
@@ -201,6 +212,20 @@ impl StrategyProcess {
         // A stopped host needs no note.
         let _ = self.notes.send(note);
     }
+}
+
+/// What the journal knows of the requests of a run that began at another server, as that one has answered them or would have.
+fn settled_answers(known: ProcessRun) -> (u64, BTreeMap<u64, Option<ServerMessage>>) {
+    let answer = |(key, refusal): (u64, Option<RequestRefusal>)| {
+        let refusal = refusal.map(|RequestRefusal { code, text }| CommandRefusal { code, text });
+        (key, Some(ServerMessage::Answer { key, refusal }))
+    };
+    (known.forgotten, known.requests.into_iter().map(answer).collect())
+}
+
+fn outcome_unknown(key: u64) -> ServerMessage {
+    let text = "it is too long ago: it is not known whether this took effect".into();
+    ServerMessage::Answer { key, refusal: Some(CommandRefusal { code: "outcome-unknown".into(), text }) }
 }
 
 fn foreign_strategy() -> CommandRefusal {

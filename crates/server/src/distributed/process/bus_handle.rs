@@ -76,8 +76,7 @@ impl BusHandle {
     /// Sends a request of that run.
     pub fn send(&self, run: u64, request: StrategyRequestBody) {
         // A closed client receives nothing.
-        let _ =
-            self.outgoing.blocking_send(OutgoingItem { run: Some(run), payload: OutgoingPayload::Request(request) });
+        let _ = self.outgoing.blocking_send(OutgoingItem::new(Some(run), OutgoingPayload::Request(request)));
     }
 
     /// Sends requests from any thread, whatever the current run.
@@ -85,7 +84,7 @@ impl BusHandle {
         let said = self.outgoing.downgrade();
         move |request| {
             if let Some(said) = said.upgrade() {
-                let _ = said.blocking_send(OutgoingItem { run: None, payload: OutgoingPayload::Request(request) });
+                let _ = said.blocking_send(OutgoingItem::new(None, OutgoingPayload::Request(request)));
             }
         }
     }

@@ -68,6 +68,11 @@ impl CurrentRun {
         self.released.take()
     }
 
+    /// Its number; none once it has ended.
+    pub(crate) fn current(&self) -> Option<u64> {
+        self.deliveries.as_ref().map(|_| self.id)
+    }
+
     pub(crate) fn note_subscription(&mut self, command: &Command) {
         match command {
             Command::Subscribe(wish) => drop(self.wanted.insert(wish.security)),

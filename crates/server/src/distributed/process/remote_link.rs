@@ -19,6 +19,14 @@ pub(crate) struct OutgoingItem {
     /// The run of the item: items of an earlier run are dropped.
     pub(crate) run: Option<u64>,
     pub(crate) payload: OutgoingPayload,
+    /// The deadline of a command counts from here, also where there is no connection.
+    pub(crate) said_at: Instant,
+}
+
+impl OutgoingItem {
+    pub(crate) fn new(run: Option<u64>, payload: OutgoingPayload) -> Self {
+        Self { run, payload, said_at: Instant::now() }
+    }
 }
 
 #[derive(Debug)]
@@ -51,7 +59,7 @@ impl RemoteLink {
     }
 
     fn send_item(&self, words: OutgoingPayload) -> Result<(), LinkLost> {
-        self.outgoing.blocking_send(OutgoingItem { run: Some(self.run), payload: words }).map_err(|_| link_closed())
+        self.outgoing.blocking_send(OutgoingItem::new(Some(self.run), words)).map_err(|_| link_closed())
     }
 }
 

@@ -136,24 +136,35 @@ fn instance(config: &Config, name: &str) -> Result<StrategyConfig, ExitFailure> 
     })
 }
 
-/// The broker's address, from the server.
-fn broker_address(server: &str) -> Result<String, ExitFailure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        ExitFailure::new(
-            Exit::Failed,
-            format!("the server at {server} did not return the address of its broker: {error}"),
-        )
+/// The broker's address, from the server; of several, from the one that leads.
+fn broker_address(servers: &str) -> Result<String, ExitFailure> {
+    let servers: Vec<&str> = servers.split(',').map(|server| server.trim().trim_end_matches('/')).collect();
+    match servers[..] {
+        [server] => broker_of(server),
+        _ => match servers.iter().find(|server| ask(server, "/health/leader").is_ok()) {
+            Some(leader) => broker_of(leader),
+            None => Err(ExitFailure::new(Exit::Failed, format!("none of the servers leads: {}", servers.join(", ")))),
+        },
+    }
+}
+
+fn broker_of(server: &str) -> Result<String, ExitFailure> {
+    let failed = |error: &str| {
+        let text = format!("the server at {server} did not return the address of its broker: {error}");
+        ExitFailure::new(Exit::Failed, text)
     };
+    let url = ask(server, "/rest/broker/url/main").map_err(|error| failed(&error.to_string()))?;
+    let address = url.trim_matches('"').strip_prefix("tcp://");
+    address.map(ToOwned::to_owned).ok_or_else(|| failed(&format!("it says {url}")))
+}
+
+fn ask(server: &str, path: &str) -> Result<String, ureq::Error> {
     let agent = ureq::Agent::config_builder().timeout_global(Some(ADDRESS_TIMEOUT)).proxy(None).build();
-    let mut request =
-        ureq::Agent::new_with_config(agent).get(format!("{}/rest/broker/url/main", server.trim_end_matches('/')));
+    let mut request = ureq::Agent::new_with_config(agent).get(format!("{server}{path}"));
     if let Ok(token) = std::env::var(TOKEN_VARIABLE) {
         request = request.header("Authorization", format!("Bearer {token}"));
     }
-    let mut answer = request.call().map_err(|error| failed(&error))?;
-    let url = answer.body_mut().read_to_string().map_err(|error| failed(&error))?;
-    let address = url.trim_matches('"').strip_prefix("tcp://");
-    address.map(ToOwned::to_owned).ok_or_else(|| failed(&format!("it says {url}")))
+    request.call()?.body_mut().read_to_string()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
 use domain::Timestamp;
 use runtime::EngineClock;
@@ -25,6 +26,12 @@ impl ServerTime {
 
     pub(crate) fn now(&self) -> Timestamp {
         Timestamp(self.own.now().0.saturating_add(self.ahead_nanos.load(Ordering::Relaxed)))
+    }
+
+    /// The server's time then.
+    pub(crate) fn at(&self, instant: Instant) -> Timestamp {
+        let nanos = i64::try_from(instant.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        Timestamp(self.now().0.saturating_sub(nanos))
     }
 
     pub(crate) fn shared(&self) -> EngineClock {

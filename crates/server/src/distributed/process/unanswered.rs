@@ -12,6 +12,8 @@ const DEADLINE_SECONDS: i64 = 10;
 pub(crate) struct UnansweredRequests {
     last_key: u64,
     open: BTreeMap<u64, OpenRequest>,
+    /// A command that was sent again is answered after its own deadline too: what became of it, or that it came too late.
+    resent_until: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -37,8 +39,9 @@ impl UnansweredRequests {
         request
     }
 
-    /// Everything that is to be sent again, in its order.
-    pub(crate) fn to_resend(&self) -> Vec<StrategyRequestBody> {
+    /// Everything that is to be sent again, in its order. The server has as long for it as for new commands.
+    pub(crate) fn to_resend(&mut self, now: Timestamp) -> Vec<StrategyRequestBody> {
+        self.resent_until = Some(now.plus_seconds(DEADLINE_SECONDS));
         self.open.iter().map(|(key, open)| request(*key, open)).collect()
     }
 
@@ -52,6 +55,9 @@ impl UnansweredRequests {
 
     /// Expired commands.
     pub(crate) fn expired(&self, now: Timestamp) -> Vec<u64> {
+        if self.resent_until.is_some_and(|until| now <= until) {
+            return vec![];
+        }
         let is_late = |open: &OpenRequest| matches!(open, OpenRequest::Command(expires, _) if *expires < now);
         self.open.iter().filter(|(_, open)| is_late(open)).map(|(key, _)| *key).collect()
     }
@@ -86,12 +92,17 @@ mod tests {
             unanswered.command(Timestamp(0), cancel()),
             unanswered.command(Timestamp(5), cancel()),
         ];
-        assert_eq!(unanswered.to_resend(), said);
         assert_eq!(unanswered.expired(Timestamp(10_000_000_003)), [2]);
+        let (again, answered_by) = (Timestamp(20_000_000_000), Timestamp(30_000_000_000));
+        assert_eq!(unanswered.to_resend(again), said);
+        assert_eq!(
+            [unanswered.expired(answered_by), unanswered.expired(Timestamp(answered_by.0 + 1))],
+            [vec![], vec![2, 3]]
+        );
         assert_eq!(
             (unanswered.on_answer(1), unanswered.on_answer(2), unanswered.on_answer(2)),
             (None, Some(cancel()), None)
         );
-        assert_eq!(unanswered.to_resend(), said[2..]);
+        assert_eq!(unanswered.to_resend(again), said[2..]);
     }
 }

@@ -1,6 +1,7 @@
 //! Bus client of a strategy process. It reconnects, resumes after the last received event and resends unanswered
 //! commands under the same key; when the server has ended a run, it releases it and starts the next.
 
+mod connection_end;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use strategy::{CommandRejection, StrategyIdentity};
 use tokio::sync::mpsc;
 use tokio::time::{interval, sleep};
 
+use self::connection_end::{ConnectionEnd, login_error, lost, rejected};
 use super::current_run::{CurrentRun, StrategyRun};
 use super::link_state::{LinkEvent, LinkState};
 use super::remote_link::{OutgoingItem, OutgoingPayload};
@@ -27,7 +29,7 @@ use crate::distributed::bus_line::BusItem;
 use crate::distributed::bus_message::{BusMessage, BusSource};
 use crate::distributed::process::duplicates::{DuplicateFilter, PhaseNotice};
 use crate::distributed::stomp_client::ReconnectBackoff;
-use crate::distributed::{ALREADY_RUNNING, build};
+use crate::distributed::{NOT_ATTACHED, build};
 
 /// Without a connection for this long the client gives up.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
@@ -66,38 +68,6 @@ pub(crate) struct ClientQueues {
     pub(crate) outgoing: mpsc::WeakSender<OutgoingItem>,
     /// Items that are not sent yet.
     pub(crate) queued: mpsc::Receiver<OutgoingItem>,
-}
-
-/// Why a connection ended.
-enum ConnectionEnd {
-    Connection(io::Error),
-    /// Another process runs the strategy; it may have just died.
-    AlreadyRunning(String),
-    /// The server has ended this run; another may begin.
-    RunEnded(String),
-    /// No reconnect is possible.
-    Final(LinkLost),
-}
-
-impl From<io::Error> for ConnectionEnd {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::PermissionDenied => Self::Final(LinkLost(format!("refused: {error}"))),
-            _ => Self::Connection(error),
-        }
-    }
-}
-
-/// The broker's error text does not say what to do.
-fn login_error(answer: &str) -> String {
-    format!(
-        "the server admits no strategy process under this name: it must run with --distributed, and where users are \
-         configured RIALTO_TOKEN must hold a token of the role strategy for it ({answer})"
-    )
-}
-
-fn lost(reason: impl Into<String>) -> ConnectionEnd {
-    ConnectionEnd::Final(LinkLost(reason.into()))
 }
 
 /// Since when the client has no connection, and how it tries again.
@@ -181,6 +151,10 @@ impl BusClient {
                     tracing::info!("another process runs this strategy; retrying in case it has just ended");
                 }
             }
+            ConnectionEnd::NotAttached(reason) if retries.away_since.elapsed() > RECONNECT_MAX => {
+                return Err(LinkLost(format!("the server refused ({NOT_ATTACHED}): {reason}")));
+            }
+            ConnectionEnd::NotAttached(reason) => tracing::warn!(%reason, "the server refused; retrying"),
             ConnectionEnd::Connection(error) if retries.away_since.elapsed() > RECONNECT_MAX => {
                 return Err(LinkLost(format!("the server can't be reached: {error}")));
             }
@@ -214,13 +188,17 @@ impl BusClient {
         self.last_epoch = self.time.now().0.unsigned_abs().max(self.last_epoch + 1);
         let mut connection = ServerConnection::open(&self.process, self.last_epoch).await?;
         let ended = self.converse(&mut connection).await;
-        retries.away_since = Instant::now();
+        if !matches!(ended, Err(ConnectionEnd::NotAttached(_))) {
+            retries.away_since = Instant::now();
+        }
         ended
     }
 
     async fn converse(&mut self, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
         connection.subscribe().await?;
-        let resume = self.run.as_ref().map(|run| Resume { run: run.id, last_sequence: self.duplicates.newest() });
+        let last_sequence = self.duplicates.newest();
+        let resume =
+            self.run.as_ref().map(|run| Resume { run: run.current().unwrap_or(Resume::NO_RUN), last_sequence });
         let is_further = self.state == LinkState::Resuming;
         let takes_over = self.takes_over;
         connection.send(StrategyRequestBody::Hello { build: build().into(), resume, takes_over }).await?;
@@ -282,7 +260,7 @@ impl BusClient {
             // A request with a key is kept among the unanswered ones while there is no connection.
             OutgoingPayload::Command(command) => {
                 run.note_subscription(&command);
-                self.unanswered.command(self.time.now(), command)
+                self.unanswered.command(self.time.at(item.said_at), command)
             }
             OutgoingPayload::DeliveryRecord(record) => self.unanswered.delivery_record(record),
             OutgoingPayload::Request(request) => {
@@ -373,6 +351,9 @@ impl BusClient {
                 if is_resumed {
                     self.deliver_missed_reference(&before)?;
                 } else {
+                    if self.state == LinkState::Resuming {
+                        tracing::warn!("the server did not go on with the run; starting a new one");
+                    }
                     self.release_run().await.map_err(ConnectionEnd::Final)?;
                     self.start_run(StrategyIdentity { id, name: self.process.strategy.clone(), run }, has_diary)?;
                 }
@@ -427,7 +408,7 @@ impl BusClient {
         // An attached client that reconnects replaces no other process.
         self.takes_over = false;
         tracing::info!("attached to the server");
-        for request in self.unanswered.to_resend() {
+        for request in self.unanswered.to_resend(self.time.now()) {
             connection.send(request).await?;
         }
         while let Some(request) = self.run.as_mut().and_then(|run| run.unsent.pop_front()) {
@@ -464,6 +445,10 @@ impl BusClient {
 
     /// The server accepts no command after its deadline; whether it accepted one before is not known.
     fn expire_commands(&mut self) {
+        // The next server knows what became of them.
+        if !self.state.is_attached() {
+            return;
+        }
         for key in self.unanswered.expired(self.time.now()) {
             let text = "no answer came before the deadline, so it is not known whether this took effect".into();
             // A strategy that receives nothing is lost at its next event.
@@ -479,11 +464,4 @@ impl BusClient {
 
 fn is_exit(item: &OutgoingItem) -> bool {
     matches!(item.payload, OutgoingPayload::Request(StrategyRequestBody::Exit))
-}
-
-fn rejected(code: &str, text: &str) -> ConnectionEnd {
-    match code {
-        ALREADY_RUNNING => ConnectionEnd::AlreadyRunning(text.to_owned()),
-        _ => lost(format!("the server refused ({code}): {text}")),
-    }
 }
