@@ -1,10 +1,10 @@
-//! Topics of followers: two of them say the same, word for word; a follower dies, and its screens go on at another one without a gap;
-//! and an event that is sent to a follower is published by the leader, once.
+//! Topics of followers: two of them say the same, word for word; a follower dies, then the leader, and their screens go on at another
+//! member without a gap; and an event that is sent to a follower is published by the leader, once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use scenarios::http::HttpClient;
@@ -269,41 +269,73 @@ fn expect_forwarded_events(follower: &RunningServer, leader: &RunningServer) {
     assert!(refused.starts_with("ERROR\n") && refused.contains("receipt-id:refused"), "{refused}");
 }
 
-/// Every second screen begins at the member that dies; all of them have heard every event once and in order.
+/// Opens a screen for each of the counts, at the member that the place says and then at the others.
+fn open_screens<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    members: &'scope [SocketAddr],
+    last_order: &'static str,
+    counts: &'scope [HeardCounts],
+) -> Vec<ScopedJoinHandle<'scope, Vec<KnownEvent>>> {
+    let open = |(place, counts)| {
+        let members = &members[place % members.len()..];
+        let screen = move || hear_trading(members, last_order, counts);
+        thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, screen).unwrap()
+    };
+    let watching = counts.iter().enumerate().map(open).collect();
+    wait_at_most(RETURN_MAX, "all screens to hear of their first member, with prices", || {
+        let has_heard = |counts: &HeardCounts| {
+            counts.events.load(Ordering::Relaxed) >= HEARD_BEFORE && counts.prices.load(Ordering::Relaxed) > 0
+        };
+        counts.iter().all(has_heard).then_some(())
+    });
+    watching
+}
+
+/// All of them have heard every event once and in order.
+fn expect_all_heard(client: &mut HttpClient, watching: Vec<ScopedJoinHandle<'_, Vec<KnownEvent>>>) {
+    let (screens, mut expected, begun) = (watching.len(), Vec::new(), Instant::now());
+    for_each_event(client, |id, body| expected.push(known_event(id, body)));
+    for screen in watching {
+        assert_eq!(screen.join().unwrap(), expected);
+    }
+    eprintln!("{screens} screens heard all {} events, the last {:?} after the last", expected.len(), begun.elapsed());
+}
+
+/// Every second screen begins at the member that dies.
 fn expect_moved(leader: &RunningServer, dies: RunningServer, stays: &RunningServer, screens: u64) {
     let counts: Vec<_> = (0..screens).map(|_| HeardCounts::default()).collect();
     let members = [dies.address(), stays.address()];
     thread::scope(|scope| {
-        let open = |(place, counts)| {
-            let members = &members[usize::from(place % 2 == 1)..];
-            let screen = move || hear_trading(members, "the-end", counts);
-            thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, screen).unwrap()
-        };
-        let watching: Vec<_> = counts.iter().enumerate().map(open).collect();
-        wait_at_most(RETURN_MAX, "all screens to hear of their first member, with prices", || {
-            let has_heard = |counts: &HeardCounts| {
-                counts.events.load(Ordering::Relaxed) >= HEARD_BEFORE && counts.prices.load(Ordering::Relaxed) > 0
-            };
-            counts.iter().all(has_heard).then_some(())
-        });
+        let watching = open_screens(scope, &members, "the-end", &counts);
         kill_while_trading(leader, dies);
         let mut client = leader.client();
         end_with(&mut client, "the-end");
-        let (mut expected, begun) = (Vec::new(), Instant::now());
-        for_each_event(&mut client, |id, body| expected.push(known_event(id, body)));
-        for screen in watching {
-            assert_eq!(screen.join().unwrap(), expected);
-        }
-        eprintln!(
-            "{screens} screens heard all {} events, the last {:?} after the last",
-            expected.len(),
-            begun.elapsed()
-        );
+        expect_all_heard(&mut client, watching);
+    });
+}
+
+/// Every second screen begins at the leader, which dies between two orders; the other member leads, and trading goes on there.
+fn expect_moved_from_leader(leader: RunningServer, next: &RunningServer, screens: u64) {
+    let counts: Vec<_> = (0..screens).map(|_| HeardCounts::default()).collect();
+    let members = [leader.address(), next.address()];
+    thread::scope(|scope| {
+        let watching = open_screens(scope, &members, "the-last", &counts);
+        let mut client = leader.client();
+        trade(&mut client, "at-the-first", "BUY");
+        place_when_priced(&mut client, &resting("just-before"));
+        leader.kill();
+        next.wait_for_output("\"role\":\"leader\",\"epoch\":2");
+        let mut client = next.client();
+        wait_for_session(&mut client, "SUBSCRIBED");
+        client.wait_for_status("just-before", "SUBMITTED");
+        trade(&mut client, "at-the-next", "SELL");
+        end_with(&mut client, "the-last");
+        expect_all_heard(&mut client, watching);
     });
 }
 
 #[test]
-fn screens_of_followers_hear_the_same_and_go_on_at_another_one_when_theirs_dies() {
+fn screens_of_followers_hear_the_same_and_go_on_at_another_member_when_theirs_dies_also_the_leader() {
     let cluster = TestCluster::with_members(&["a", "b", "c"], 0, LabPlatform::with("BETA", &["activity=calm"], ""));
     let first = cluster.start_member("a");
     first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
@@ -318,7 +350,7 @@ fn screens_of_followers_hear_the_same_and_go_on_at_another_one_when_theirs_dies(
 
     expect_moved(&first, second, &third, screens);
     expect_silent(&mut third.client(), 1);
+    expect_moved_from_leader(first, &third, screens);
     third.stop();
-    first.stop();
     cluster.lab.stop();
 }
