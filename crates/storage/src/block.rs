@@ -12,8 +12,8 @@ pub(crate) const HEAD_BYTES: usize = 12;
 pub(crate) const LIMIT_BYTES: usize = 16 << 20;
 pub(crate) const MAGIC: [u8; 4] = *b"RBLK";
 
-const LENGTH_AT: usize = 4;
-const CHECKSUM_AT: usize = 8;
+pub(crate) const LENGTH_AT: usize = 4;
+pub(crate) const CHECKSUM_AT: usize = 8;
 const READ_BUFFER_BYTES: usize = 256 << 10;
 
 /// Where a block lies: which file (by its seed) and where in it.
@@ -67,6 +67,12 @@ pub(crate) fn length_of(head: &[u8; HEAD_BYTES]) -> Result<usize, BlockError> {
 
 pub(crate) fn is_valid(block: &[u8], place: BlockPosition) -> bool {
     block.get(CHECKSUM_AT..HEAD_BYTES).is_some_and(|sum| *sum == checksum(block, place).to_le_bytes())
+}
+
+/// What the checksum of a block is and what it should be, as the bits in which they differ.
+pub(crate) fn checksum_difference(block: &[u8], place: BlockPosition) -> u32 {
+    let written = block.get(CHECKSUM_AT..HEAD_BYTES).and_then(|sum| sum.try_into().ok()).map_or(0, u32::from_le_bytes);
+    written ^ checksum(block, place)
 }
 
 fn checksum(block: &[u8], place: BlockPosition) -> u32 {

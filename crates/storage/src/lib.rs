@@ -10,6 +10,7 @@ pub mod file_system;
 mod bytes;
 mod noted_record;
 mod block;
+mod flipped_bit;
 mod tail;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,8 @@
 //! What counts on disk:
 //! * a frame is whole or it is not there;
 //! * a file with the name of a segment has a good header;
-//! * a torn end can only be the very end and one frame, and it is cut; anything else that is wrong is refused by name;
+//! * a torn end can only be the very end and one frame of which a part is missing, and it is cut; anything else that is wrong is refused
+//!   by name;
 //! * what was durable is still there: the head file, and every other record of its end, knows nothing that the segments lack.
 
 mod format;

@@ -7,4 +7,5 @@ pub(crate) mod packed;
 pub(crate) mod floor;
 pub(crate) mod segment;
 pub(crate) mod sealed_frame;
+pub(crate) mod torn_frame;
 pub(crate) mod segment_reader;

@@ -6,8 +6,9 @@ use std::path::Path;
 use super::chain::ChainHash;
 use super::frame::{self, JournalFrame};
 use super::segment::{Segment, SegmentHeader};
+use super::torn_frame;
 use crate::StorageError;
-use crate::block::{BlockError, BlockReader};
+use crate::block::{self, BlockError, BlockReader};
 use crate::tail::{self, FileTail};
 
 pub(crate) struct SegmentReader {
@@ -77,15 +78,37 @@ impl SegmentReader {
             .map_err(StorageError::io("read", self.path()))?;
         match judged {
             FileTail::Clean => Ok(SegmentEnd::Clean),
-            FileTail::Torn { bytes } => self.check_one_frame(bytes).map(|()| SegmentEnd::Torn { bytes }),
-            FileTail::Followed { by } => match self.step()? {
-                Ok(frame) => Ok(SegmentEnd::Grown(frame)),
-                Err(fault) => {
-                    let reason = format!("{fault}, but a good frame follows at offset {by}");
-                    Err(StorageError::damaged(self.path(), self.offset(), reason))
+            FileTail::Torn { bytes } => {
+                self.check_one_frame(bytes)?;
+                match self.harm()? {
+                    None => Ok(SegmentEnd::Torn { bytes }),
+                    Some(reason) => self.grown_or(|_| reason),
                 }
-            },
+            }
+            FileTail::Followed { by } => {
+                self.grown_or(|fault| format!("{fault}, but a good frame follows at offset {by}"))
+            }
         }
+    }
+
+    /// Looks again before damage is told of: a writer may have been at work.
+    fn grown_or(&mut self, reason: impl FnOnce(BlockError) -> String) -> Result<SegmentEnd, StorageError> {
+        match self.step()? {
+            Ok(frame) => Ok(SegmentEnd::Grown(frame)),
+            Err(fault) => Err(StorageError::damaged(self.path(), self.offset(), reason(fault))),
+        }
+    }
+
+    /// Why what is broken at the very end was not torn, where that can be told.
+    fn harm(&self) -> Result<Option<String>, StorageError> {
+        let longest = (self.blocks.end() - self.offset()).min(block::LIMIT_BYTES as u64);
+        let remains = tail::read_range(self.blocks.file(), self.offset(), longest);
+        let remains = remains.map_err(StorageError::io("read", self.path()))?;
+        let continues = |frame: &[u8]| {
+            let frame = JournalFrame::parse(&frame[block::HEAD_BYTES..]);
+            frame.and_then(|frame| self.check_link(frame)).is_ok()
+        };
+        Ok(torn_frame::harm(&remains, self.blocks.position(), continues))
     }
 
     /// One write is under way at most, so a crash can tear one frame and no more.

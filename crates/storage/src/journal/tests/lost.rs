@@ -98,7 +98,7 @@ fn zeroed_cut_and_deleted_ends_are_refused_and_nothing_is_changed() {
     tell("damaged head");
     expect![[r#"
         flipped:
-            the journal in DATA lost its end: it ends at 15, but the head file journal/head knows of 16. Bring the missing files back from a copy. Where they are gone for good, rialto journal accept-loss --data-dir DATA --up-to 15 goes on without them
+            journal/00000000000000000013.journal is damaged at offset 530: a bit at offset 663 has flipped in the last frame, which was written as a whole
         cut:
             the journal in DATA lost its end: it ends at 14, but the head file journal/head knows of 16. Bring the missing files back from a copy. Where they are gone for good, rialto journal accept-loss --data-dir DATA --up-to 14 goes on without them
         zeroed:
