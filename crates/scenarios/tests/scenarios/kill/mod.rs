@@ -2,7 +2,7 @@
 //! topics; all write down every answer. The server is killed in the middle of it, again and again. After each kill the clients'
 //! logs, the journal and the venues' ledgers are compared.
 //!
-//! `RIALTO_KILLS` says how often (4), `RIALTO_FAULT_KILLS` how often at venues with bad lines (4), `RIALTO_POWER_CUTS` how often
+//! `RIALTO_KILLS` says how often (3), `RIALTO_FAULT_KILLS` how often at venues with bad lines (2), `RIALTO_POWER_CUTS` how often
 //! with a disk that forgets what was not synced (2), `RIALTO_SEED` repeats a run; all are printed.
 
 pub(crate) mod flow;
@@ -32,8 +32,8 @@ use log::ClientLog;
 use power_cut::ForgetfulDisk;
 use topic_flow::TopicFlow;
 
-const KILLS: u64 = 4;
-const FAULT_KILLS: u64 = 4;
+const KILLS: u64 = 3;
+const FAULT_KILLS: u64 = 2;
 /// More kills are divided into series, each with a data folder of its own: a start replays the orders of its day, so the last of
 /// many kills of one folder would take ten times as long as the first.
 const SERIES_KILLS_MAX: u64 = 250;
