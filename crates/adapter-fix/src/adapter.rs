@@ -7,7 +7,7 @@ use adapters::{OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, Ve
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
+use domain::report::{AdapterCapabilities, CancelKind, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, OrderId, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 
@@ -324,6 +324,7 @@ impl OrderSession for FixAdapter {
             lists: self.lists(),
             pass_through: Some(passed.collect::<Vec<_>>()).filter(|tags| !tags.is_empty()),
             order_types: Some(dialect.orders.offered_types()),
+            cancel: if dialect.orders.cancel { CancelKind::WhileOpen } else { CancelKind::None },
         }
     }
 

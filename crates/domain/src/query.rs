@@ -13,7 +13,7 @@ use crate::order::order_properties::OrderProperty;
 use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
-use crate::report::{LineState, OpenFor, ReplaceKind, SessionState};
+use crate::report::{CancelKind, LineState, OpenFor, ReplaceKind, SessionState};
 use crate::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
 
@@ -194,6 +194,8 @@ pub struct AdapterStatus {
     pub order_properties: Vec<OrderProperty>,
     /// How its venue gives an open order other terms.
     pub replace: ReplaceKind,
+    /// Whether its venue takes cancels.
+    pub cancel: CancelKind,
     /// What can be sent to the venue now.
     pub open_for: OpenFor,
     /// The lines of the session, which fail apart.

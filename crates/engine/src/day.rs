@@ -127,13 +127,20 @@ impl Trading {
     }
 
     /// Again and again until the order has ended: its venue may be away, or refuse to cancel it, or another request is pending.
+    /// At a venue that takes no cancels it stays, which is told once.
     fn expire_due(&mut self, moment: Moment, out: &mut Outbox) {
+        let mut kept = Vec::new();
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
             let Some(order) = self.orders.get(id).filter(|order| order.state.is_working()).cloned() else {
                 self.expiry_cancels.remove(id);
                 continue;
             };
+            if !self.can_cancel(&order) {
+                self.expiry_cancels.remove(id);
+                kept.push(order);
+                continue;
+            }
             let is_sent = self.can_expire_now(&order);
             if self.settings.repeats_expiry {
                 let pause_seconds = self.expiry_cancels.next_pause_seconds(id, is_sent);
@@ -143,6 +150,7 @@ impl Trading {
                 self.request_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }
+        self.alarm_uncancelled(&kept, "their time is over", out);
     }
 
     fn can_expire_now(&self, order: &Order) -> bool {

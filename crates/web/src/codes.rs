@@ -124,6 +124,7 @@ const ROWS: &[Code] = &[
     row(422, "property-not-offered", "the venue does not offer a property such as `postOnly`"),
     row(422, "venue-order-type", "the venue has no orders of the type"),
     row(422, "venue-tif", "the venue has no such orders with the time in force"),
+    row(422, "venue-no-cancel", "the venue takes no cancels"),
     row(422, "venue-replace", "the venue cannot give the order these terms"),
     row(422, "venue-halted", "the venue takes no orders for the security at present"),
     row(422, "venue-cancel-only", "the venue only cancels orders of the security at present"),

@@ -99,7 +99,6 @@ export const de: Texts = {
     resume: 'Handel fortsetzen',
     resumed: 'Der Handel läuft wieder',
     resumeFailed: 'Der Handel konnte nicht fortgesetzt werden',
-    resumeNeedsAdmin: 'Ein Admin kann den Handel fortsetzen.',
     lastKnown: 'zuletzt bekannt, die Verbindung steht nicht',
     since: (time) => `seit ${time}`,
     by: (who) => `durch ${who}`,

@@ -99,7 +99,6 @@ export const en = {
     resume: 'Resume trading',
     resumed: 'Trading is active again',
     resumeFailed: 'Trading could not be resumed',
-    resumeNeedsAdmin: 'An admin can resume trading.',
     lastKnown: 'last known, there is no live connection',
     since: (time: string) => `since ${time}`,
     by: (who: string) => `by ${who}`,

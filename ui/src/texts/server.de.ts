@@ -15,6 +15,12 @@ const unknown = (server: string, shown: string): readonly Rule[] => [
   [`there is no ${server} called {id}`, `${shown} {id} ist nicht bekannt`],
 ];
 
+/** What a venue would refuse, so that it is not sent. */
+const refused = (server: string, shown: string): Rule => [
+  `the venue of {adapter} would refuse it: ${server}`,
+  `der Handelsplatz von {adapter} würde sie ablehnen: ${shown}`,
+];
+
 const FORMS: readonly Rule[] = [
   ['must be a number', 'muss eine Zahl sein'],
   ['must be a text', 'muss ein Text sein'],
@@ -123,24 +129,27 @@ const ORDERS = {
   ],
   'property-not-offered': [['the venue of {adapter} does not offer {field:f}', 'der Handelsplatz von {adapter} bietet {field} nicht']],
   'venue-order-type': [
-    ['the venue of {adapter} would refuse it: it has no orders of type {type}', 'der Handelsplatz von {adapter} würde sie ablehnen: er hat keine Orders vom Typ {type}'],
+    refused('it has no orders of type {type}', 'er hat keine Orders vom Typ {type}'),
   ],
   'venue-tif': [
-    ['the venue of {adapter} would refuse it: it has no such orders with {tif}', 'der Handelsplatz von {adapter} würde sie ablehnen: er hat keine solchen Orders mit {tif}'],
+    refused('it has no such orders with {tif}', 'er hat keine solchen Orders mit {tif}'),
+  ],
+  'venue-no-cancel': [
+    refused('it takes no cancels', 'er nimmt keine Streichungen an'),
   ],
   'venue-replace': [
-    ['the venue of {adapter} would refuse it: no order can be changed there', 'der Handelsplatz von {adapter} würde sie ablehnen: dort lässt sich keine Order ändern'],
-    ['the venue of {adapter} would refuse it: only the quantity of an order can be lowered there', 'der Handelsplatz von {adapter} würde sie ablehnen: dort lässt sich nur die Menge einer Order senken'],
-    ['the venue of {adapter} would refuse it: of an order with fills only the quantity can be lowered there', 'der Handelsplatz von {adapter} würde sie ablehnen: von einer Order mit Ausführungen lässt sich dort nur die Menge senken'],
+    refused('no order can be changed there', 'dort lässt sich keine Order ändern'),
+    refused('only the quantity of an order can be lowered there', 'dort lässt sich nur die Menge einer Order senken'),
+    refused('of an order with fills only the quantity can be lowered there', 'von einer Order mit Ausführungen lässt sich dort nur die Menge senken'),
   ],
-  'venue-halted': [['the venue of {adapter} would refuse it: the symbol is halted', 'der Handelsplatz von {adapter} würde sie ablehnen: das Wertpapier ist ausgesetzt']],
-  'venue-cancel-only': [['the venue of {adapter} would refuse it: the symbol is cancel-only', 'der Handelsplatz von {adapter} würde sie ablehnen: Orders dieses Wertpapiers lassen sich nur streichen']],
-  'venue-delisted': [['the venue of {adapter} would refuse it: the symbol is delisted', 'der Handelsplatz von {adapter} würde sie ablehnen: das Wertpapier wird nicht mehr geführt']],
-  'venue-unlisted': [['the venue of {adapter} would refuse it: the venue does not list the symbol', 'der Handelsplatz von {adapter} würde sie ablehnen: das Wertpapier wird nicht geführt']],
-  'venue-tick': [['the venue of {adapter} would refuse it: the price {price} is no multiple of {tick}', 'der Handelsplatz von {adapter} würde sie ablehnen: der Preis {price} ist kein Vielfaches von {tick}']],
-  'venue-lot': [['the venue of {adapter} would refuse it: the quantity {quantity} is no multiple of {lot}', 'der Handelsplatz von {adapter} würde sie ablehnen: die Menge {quantity} ist kein Vielfaches von {lot}']],
-  'venue-quantity': [['the venue of {adapter} would refuse it: the quantity {quantity} is not from {min} to {max}', 'der Handelsplatz von {adapter} würde sie ablehnen: die Menge {quantity} liegt nicht zwischen {min} und {max}']],
-  'venue-notional': [['the venue of {adapter} would refuse it: price times quantity is not from {min} to {max}', 'der Handelsplatz von {adapter} würde sie ablehnen: Preis mal Menge liegt nicht zwischen {min} und {max}']],
+  'venue-halted': [refused('the symbol is halted', 'das Wertpapier ist ausgesetzt')],
+  'venue-cancel-only': [refused('the symbol is cancel-only', 'Orders dieses Wertpapiers lassen sich nur streichen')],
+  'venue-delisted': [refused('the symbol is delisted', 'das Wertpapier wird nicht mehr geführt')],
+  'venue-unlisted': [refused('the venue does not list the symbol', 'das Wertpapier wird nicht geführt')],
+  'venue-tick': [refused('the price {price} is no multiple of {tick}', 'der Preis {price} ist kein Vielfaches von {tick}')],
+  'venue-lot': [refused('the quantity {quantity} is no multiple of {lot}', 'die Menge {quantity} ist kein Vielfaches von {lot}')],
+  'venue-quantity': [refused('the quantity {quantity} is not from {min} to {max}', 'die Menge {quantity} liegt nicht zwischen {min} und {max}')],
+  'venue-notional': [refused('price times quantity is not from {min} to {max}', 'Preis mal Menge liegt nicht zwischen {min} und {max}')],
   'reduce-only-order-open': [['order {id} may only reduce the position: cancel or reduce it first', 'Order {id} darf die Position nur verringern: zuerst streichen oder verkleinern']],
   'tif-fixed': [['tif of a live order changes among DAY, GTC and GTD only, not from {now} to {wanted}', 'die Gültigkeit einer offenen Order wechselt nur zwischen DAY, GTC und GTD, nicht von {now} zu {wanted}']],
   'other-order': [['{field:f} is not that of order {id}', '{field} gehört nicht zu Order {id}']],
@@ -281,6 +290,7 @@ const GENERAL: Record<string, string> = {
   'property-not-offered': 'der Handelsplatz bietet diese Eigenschaft nicht',
   'venue-order-type': 'der Handelsplatz hat keine Orders dieses Typs',
   'venue-tif': 'der Handelsplatz hat keine solchen Orders mit dieser Gültigkeit',
+  'venue-no-cancel': 'der Handelsplatz nimmt keine Streichungen an',
   'venue-replace': 'so kann der Handelsplatz die Order nicht ändern',
   'venue-halted': 'der Handelsplatz hat das Wertpapier ausgesetzt',
   'venue-cancel-only': 'der Handelsplatz streicht Orders dieses Wertpapiers nur noch',

@@ -143,6 +143,7 @@ export const trading: typeof english = {
     needsAdmin: 'dazu braucht es die Rolle Verwalter',
     cancelPending: 'eine Streichung läuft',
     changePending: 'eine Änderung läuft',
+    noCancels: 'der Handelsplatz nimmt keine Streichungen an',
     flat: 'die Position ist geschlossen',
     offline: 'offline: nichts kann gesendet werden',
     notTradeable: 'nicht handelbar',

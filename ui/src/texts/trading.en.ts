@@ -150,6 +150,7 @@ export const trading = {
     needsAdmin: 'this needs the role admin',
     cancelPending: 'a cancel is pending',
     changePending: 'a change is pending',
+    noCancels: 'the venue takes no cancels',
     flat: 'the position is closed',
     notTradeable: 'it cannot be traded',
     offline: 'offline: nothing can be sent',

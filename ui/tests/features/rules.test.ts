@@ -1,35 +1,43 @@
 import { expect, test } from 'vitest';
 import { stepsOf } from '../../src/features/common/steps';
 import { onlyLevels } from '../../src/features/log/levels';
-import { cancelRefusal, modifyRefusal, sweepOf } from '../../src/features/orders/rules';
+import { cancelRefusal, modifyRefusal, staysAt, sweepOf } from '../../src/features/orders/rules';
 import { commissionOf } from '../../src/features/transactions/columns';
 import { runByKey } from '../../src/parts/grid/actions';
 import type { RowChange } from '../../src/parts/grid/types';
 import type { LogLine } from '../../src/state/api';
 import { ENGLISH } from '../../src/texts';
-import type { OrderStatus, OrderStatusVO, OrderVO } from '../../src/wire/types';
+import type { AccountVO, AdapterVO, OrderStatus, OrderStatusVO, OrderVO } from '../../src/wire/types';
 
 const { refusal } = ENGLISH;
 const order = (status: OrderStatus) => ({ status }) as OrderVO;
 
 test('an order is changed only while nothing else is under way', () => {
-  const reasons = (status: OrderStatus, mayTrade: boolean) => [
-    cancelRefusal(order(status), mayTrade, refusal),
-    modifyRefusal(order(status), mayTrade, refusal),
-  ];
-  expect(reasons('SUBMITTED', true)).toEqual([undefined, undefined]);
-  expect(reasons('PENDING_REPLACE', true)).toEqual([undefined, refusal.changePending]);
-  expect(reasons('PENDING_CANCEL', true)).toEqual([refusal.cancelPending, refusal.cancelPending]);
-  expect(reasons('SUBMITTED', false)).toEqual([refusal.needsTrader, refusal.needsTrader]);
+  const reasons = (status: OrderStatus) => [cancelRefusal(order(status), () => false, refusal), modifyRefusal(order(status), refusal)];
+  expect(reasons('SUBMITTED')).toEqual([undefined, undefined]);
+  expect(reasons('PENDING_REPLACE')).toEqual([undefined, refusal.changePending]);
+  expect(reasons('PENDING_CANCEL')).toEqual([refusal.cancelPending, refusal.cancelPending]);
 });
 
 test('a sweep takes what is in sight and not yet being cancelled, and says how much is open out of sight', () => {
   const named = (intId: string, status: OrderStatus) => ({ intId, status }) as OrderVO;
   const inSight = [named('A-1', 'SUBMITTED'), named('A-2', 'PENDING_CANCEL'), named('A-3', 'PARTIALLY_EXECUTED')];
   const ofAnotherStrategy = [named('B-1', 'OPEN'), named('B-2', 'SUBMITTED'), named('B-3', 'EXECUTED')];
-  expect(sweepOf(inSight, [...inSight, ...ofAnotherStrategy])).toEqual({ intIds: ['A-1', 'A-3'], hidden: 2 });
-  expect(sweepOf(inSight, inSight)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 0 });
-  expect(sweepOf([], inSight)).toEqual({ intIds: [], hidden: 3 });
+  const none = () => false;
+  expect(sweepOf(inSight, [...inSight, ...ofAnotherStrategy], none)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 2 });
+  expect(sweepOf(inSight, inSight, none)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 0 });
+  expect(sweepOf([], inSight, none)).toEqual({ intIds: [], hidden: 3 });
+});
+
+test('an order whose venue takes no cancels is not offered one', () => {
+  const at = (intId: string, accountId: number) => ({ intId, accountId, status: 'SUBMITTED' }) as OrderVO;
+  const venue = (sessionQualifier: string, cancel: string) => ({ adapterType: 'FIX', sessionQualifier, cancel }) as AdapterVO;
+  const account = (id: number, sessionQualifier: string) => ({ id, adapterType: 'FIX', sessionQualifier }) as AccountVO;
+  const stays = staysAt([venue('A', 'WHILE_OPEN'), venue('B', 'NONE')], [account(1, 'A'), account(2, 'B')]);
+  const open = [at('A-1', 1), at('B-1', 2)];
+  expect(open.map((order) => cancelRefusal(order, stays, refusal))).toEqual([undefined, refusal.noCancels]);
+  expect(open.map((order) => modifyRefusal(order, refusal))).toEqual([undefined, undefined]);
+  expect(sweepOf(open, open, stays)).toEqual({ intIds: ['A-1'], hidden: 0 });
 });
 
 test('a key runs an action unless there is a reason against it', () => {

@@ -4,8 +4,8 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, Ses
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, ReplaceKind, RequestTiming,
-    VenueSnapshot,
+    AdapterCapabilities, CancelKind, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, ReplaceKind,
+    RequestTiming, VenueSnapshot,
 };
 use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
@@ -34,6 +34,7 @@ impl OrderSession for BinanceAdapter {
             pass_through: None,
             // They differ from symbol to symbol.
             order_types: None,
+            cancel: CancelKind::WhileOpen,
         }
     }
 

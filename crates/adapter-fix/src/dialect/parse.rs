@@ -195,11 +195,16 @@ fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRul
     let sides = section.section("sides", problems);
     sides.check_keys(&["buy", "sell"], problems);
     let side = |key, code: &str, problems: &mut Problems<'_>| sides.text(key, problems).unwrap_or(code.to_owned());
+    let (cancel, expires) = (section.flag("cancel", true, problems), section.flag("expires", false, problems));
+    if !cancel && !expires && (times_in_force.day.is_some() || times_in_force.gtd.is_some()) {
+        let reason = "is needed where day or gtd is offered and cancel is false: nobody could end such an order";
+        section.refuse::<()>("expires", reason, problems);
+    }
     Some(OrderRules {
-        cancel: section.flag("cancel", true, problems),
+        cancel,
         replace: section.flag("replace", true, problems),
         account: section.flag("account", false, problems),
-        expires: section.flag("expires", false, problems),
+        expires,
         market_tif: section.flag("marketTimeInForce", true, problems),
         sides: SideCodes { buy: side("buy", "1", problems), sell: side("sell", "2", problems) },
         types,

@@ -430,3 +430,19 @@ fn what_a_dialect_can_never_send_is_told_when_it_is_read() {
     "#]]
     .assert_eq(&handled("automatic"));
 }
+
+#[test]
+fn an_order_that_neither_the_venue_ends_nor_a_cancel_is_not_offered() {
+    let with = |orders: &str, tif: &str| {
+        problems(&format!(
+            "name = 'x'\nversion = 'FIX.4.4'\n[orders]\n{orders}\n[orders.types]\nlimit = '2'\n[orders.timesInForce]\n{tif}\n"
+        ))
+    };
+    let lacking = "is needed where day or gtd is offered and cancel is false: nobody could end such an order\n";
+    for tif in ["day = '0'", "gtd = '6'", "gtc = '1'\nday = '0'"] {
+        assert_eq!(with("cancel = false", tif), format!("line 3: orders.expires: {lacking}"));
+        assert_eq!(with("cancel = false\nexpires = false", tif), format!("line 5: orders.expires: {lacking}"));
+        assert_eq!(with("cancel = false\nexpires = true", tif), "no problem\n");
+    }
+    assert_eq!(with("cancel = false", "gtc = '1'\nioc = '3'"), "no problem\n");
+}

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use domain::order::{BaseState, PendingRequest};
 use domain::report::{
-    FillsScope, InquiryResult, ReportKind, VenueOrder, VenueOrderState, VenueSnapshot, VenueStatement,
+    CancelKind, FillsScope, InquiryResult, ReportKind, VenueOrder, VenueOrderState, VenueSnapshot, VenueStatement,
 };
 use domain::{
     AccountId, AdapterName, Amount, Order, OrderId, OrderProperties, Price, Quantity, Security, Side, Source,
@@ -91,7 +91,7 @@ impl FirstContact<'_> {
         }
         self.step("balances", Self::read_balances);
         self.step("prices", Self::follow_prices);
-        if self.step("far order", Self::place) {
+        if self.step("far order", Self::place) && self.order.is_some() {
             self.step("inquiry", Self::ask_about_order);
             self.step("open orders", Self::list_open_orders);
             self.step("reconnect", Self::reconnect);
@@ -167,6 +167,10 @@ impl FirstContact<'_> {
     }
 
     fn place(&mut self) -> StepResult {
+        // Nothing is left behind that could not be taken back.
+        if self.session.adapter.capabilities().cancel == CancelKind::None {
+            return Err(StepEnd::NotOffered("the venue takes no cancels, so an order would stay there".to_owned()));
+        }
         let [(day, in_day), (other, in_other)] = TRIED;
         let refused = match self.place_one(day, in_day) {
             // One that did not leave was refused by the adapter.

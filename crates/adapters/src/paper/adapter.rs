@@ -207,6 +207,7 @@ impl OrderSession for PaperAdapter {
                 ReplaceKind::CancelReplace => simulated.replace,
                 kind => kind,
             },
+            cancel: real.cancel,
             lines: real.lines.iter().copied().filter(|line| *line == LineKind::Prices).collect(),
             ..simulated
         }

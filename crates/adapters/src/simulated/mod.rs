@@ -12,7 +12,8 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+    AdapterCapabilities, CancelKind, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming,
+    VenueSnapshot,
 };
 use domain::{AccountId, Order, OrderId, OrderProperty, SecurityId, Source, Text, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
@@ -191,6 +192,7 @@ impl OrderSession for SimulatedAdapter {
             replace: self.settings.venue.replace,
             pass_through: None,
             order_types: None,
+            cancel: CancelKind::WhileOpen,
         }
     }
 

@@ -139,3 +139,21 @@ fn what_an_adapter_does_not_offer_is_told_and_an_order_that_did_not_leave_is_not
     assert_eq!(told, expected);
     assert_eq!((outcome.left_open, outcome.failures()), (None, 1));
 }
+
+/// It could not be taken back.
+#[test]
+fn at_a_venue_that_takes_no_cancels_no_order_is_placed() {
+    let mut adapter = ScriptedAdapter::new();
+    adapter.state().takes_no_cancels = true;
+    let plan = ContactPlan { limit: Some("3".parse().unwrap()), ..plan() };
+    let mut told = Vec::new();
+    let outcome = first_contact(&mut adapter, ticking_clock(), &plan, &AtomicBool::new(false), &mut |step| {
+        told.push(step.to_string());
+    });
+    assert_eq!(
+        told.last().unwrap(),
+        "far order: not offered: the venue takes no cancels, so an order would stay there"
+    );
+    assert_eq!((told.len(), outcome.left_open), (4, None));
+    assert!(!adapter.state().asked.iter().any(|asked| asked.starts_with("submit")), "{:?}", adapter.state().asked);
+}

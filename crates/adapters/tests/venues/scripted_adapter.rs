@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use adapters::{MarketFeed, OrderSession, ReportSink, SendLease, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, CancelKind, RefusesRepeatedIds, ReportKind, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
 
 #[derive(Clone)]
@@ -26,6 +26,7 @@ pub(crate) struct ScriptedState {
     pub(crate) lost: Option<&'static str>,
     /// It takes in requests of another process for so long.
     pub(crate) overlap_millis: i64,
+    pub(crate) takes_no_cancels: bool,
     pub(crate) sending: SendOutcome,
     pub(crate) says: Vec<ReportKind>,
     /// All requests that it got.
@@ -41,6 +42,7 @@ impl ScriptedAdapter {
             blind: None,
             lost: None,
             overlap_millis: 0,
+            takes_no_cancels: false,
             sending: SendOutcome::Sent,
             says: Vec::new(),
             asked: Vec::new(),
@@ -86,7 +88,8 @@ fn unless<T>(why: Option<&'static str>, otherwise: T) -> Result<T, SessionLost> 
 
 impl OrderSession for ScriptedAdapter {
     fn capabilities(&self) -> AdapterCapabilities {
-        capabilities()
+        let cancel = if self.state().takes_no_cancels { CancelKind::None } else { CancelKind::WhileOpen };
+        AdapterCapabilities { cancel, ..capabilities() }
     }
 
     fn order_rules(&self, _: SecurityId) -> VenueOrderRules {

@@ -4,6 +4,7 @@ use minicbor::data::Type;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::ListingCapabilities;
+use super::cancel_kind::CancelKind;
 use super::replace_kind::ReplaceKind;
 use super::session::LineKind;
 use super::venue_listings::ListingRefusal;
@@ -52,6 +53,10 @@ pub struct AdapterCapabilities {
     /// The order types that the venue has; an order of another one is refused before it is sent. Absent: what it has was not told.
     #[n(15)]
     pub order_types: Option<Vec<OfferedOrderType>>,
+    /// Whether the venue takes cancels; it does in journals that were written before. A cancel is refused before it is sent where it does not.
+    #[n(16)]
+    #[cbor(default)]
+    pub cancel: CancelKind,
 }
 
 /// An order type that a venue has, and the times in force that orders of it may have.

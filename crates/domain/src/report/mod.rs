@@ -1,6 +1,7 @@
 //! Venue reports, as an adapter delivers them.
 
 mod reconciliation;
+mod cancel_kind;
 mod capabilities;
 mod external;
 mod kinds;
@@ -10,6 +11,7 @@ mod session;
 mod statements;
 mod venue_listings;
 
+pub use cancel_kind::CancelKind;
 pub use capabilities::{AdapterCapabilities, OfferedOrderType, RefusesRepeatedIds, RequestTiming};
 pub use external::{ExternalFill, ExternalOrder};
 pub use kinds::{Report, ReportKind};

@@ -101,6 +101,8 @@ pub enum ListingRefusal {
     },
     /// The venue cannot give the order these terms.
     Replace(ReplaceKind),
+    /// The venue takes no cancels.
+    NoCancel,
     /// The venue has no orders of this type.
     OrderType(OrderType),
     /// The venue has no orders of the type with this time in force.
@@ -197,6 +199,7 @@ impl ListingRefusal {
             Self::Quantity { .. } => "venue-quantity",
             Self::Notional { .. } => "venue-notional",
             Self::Replace(_) => "venue-replace",
+            Self::NoCancel => "venue-no-cancel",
             Self::OrderType(_) => "venue-order-type",
             Self::TimeInForce(_) => "venue-tif",
         }
@@ -209,7 +212,7 @@ impl ListingRefusal {
             Self::Tick { field, .. } => Some(field),
             Self::Lot { .. } | Self::Quantity { .. } => Some("quantity"),
             Self::TimeInForce(_) => Some("tif"),
-            Self::Notional { .. } | Self::Replace(_) | Self::OrderType(_) => None,
+            Self::Notional { .. } | Self::Replace(_) | Self::NoCancel | Self::OrderType(_) => None,
         }
     }
 
@@ -227,6 +230,7 @@ impl ListingRefusal {
                 format!("price times quantity is not from {} to {}", shown(*min), shown(*max))
             }
             Self::Replace(kind) => kind.refusal_text().to_owned(),
+            Self::NoCancel => "it takes no cancels".to_owned(),
             Self::OrderType(order_type) => format!("it has no orders of type {}", order_type.name()),
             Self::TimeInForce(tif) => format!("it has no such orders with {}", tif.name()),
         }

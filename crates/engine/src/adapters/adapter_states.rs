@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use domain::order::OrderTerms;
 use domain::query::{AdapterStatus, LineStatus};
 use domain::report::{
-    AdapterCapabilities, LineKind, LineState, ListingCapabilities, ListingRefusal, OpenFor, ReplaceKind, SessionState,
-    VenueListing,
+    AdapterCapabilities, CancelKind, LineKind, LineState, ListingCapabilities, ListingRefusal, OpenFor, ReplaceKind,
+    SessionState, VenueListing,
 };
 use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, PassThrough, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
@@ -126,6 +126,11 @@ impl AdapterStates {
         self.0.get(adapter).map_or(ReplaceKind::InPlace, |desk| desk.capabilities.replace)
     }
 
+    /// Whether its venue takes cancels.
+    pub(crate) fn cancel_kind(&self, adapter: &AdapterName) -> CancelKind {
+        self.0.get(adapter).map_or(CancelKind::WhileOpen, |desk| desk.capabilities.cancel)
+    }
+
     pub(crate) fn gives_statements(&self, adapter: &AdapterName) -> bool {
         self.0.get(adapter).is_some_and(|desk| desk.capabilities.lists.statement)
     }
@@ -157,6 +162,7 @@ impl AdapterStates {
             exchanges: desk.capabilities.exchanges.clone(),
             order_properties: desk.capabilities.order_properties.clone(),
             replace: desk.capabilities.replace,
+            cancel: desk.capabilities.cancel,
             open_for: OpenFor::new(self.session(name), &self.lines(name)),
             lines: self.lines(name).into_iter().map(unseen).collect(),
         };

@@ -85,11 +85,9 @@ impl Trading {
         if names.is_empty() {
             return;
         }
-        let more = names.len().saturating_sub(NAMES_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown = names[..names.len().min(NAMES_MAX)].join(", ");
+        let shown = first_names(&names);
         let text = format!(
-            "{adapter} would not take these open orders any more: {shown}{more}; they stay until the venue or you cancel them"
+            "{adapter} would not take these open orders any more: {shown}; they stay until the venue or you cancel them"
         );
         out.warn("orders-unfit", text);
     }
@@ -109,6 +107,13 @@ impl Trading {
         open.filter(move |order: &&Order| order.adapter == *adapter && order.security == security)
             .filter(|order| !self.waiting_orders.contains(order.id))
     }
+}
+
+/// `A-1, A-2 and 3 more`
+pub(super) fn first_names(names: &[String]) -> String {
+    let more = names.len().saturating_sub(NAMES_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names[..names.len().min(NAMES_MAX)].join(", "))
 }
 
 fn check(listing: &VenueListing, terms: &OrderTerms) -> Result<(), ListingRefusal> {

@@ -1,6 +1,7 @@
 //! Adapter states: capabilities, session, and whether reconciliation is done.
 
 pub(crate) mod adapter_states;
+mod cancel_check;
 pub(crate) mod line_monitor;
 mod listed_orders;
 
@@ -32,7 +33,8 @@ impl Trading {
             reconciled: false,
             down: None,
         };
-        self.adapters.0.insert(adapter.clone(), desk);
+        let before = self.adapters.0.insert(adapter.clone(), desk);
+        before.into_iter().for_each(|before| self.on_cancel_kind(adapter, before.capabilities.cancel, out));
         let data = self.reference.data();
         let served = |security: &domain::SecurityId| {
             data.securities.get(security).is_some_and(|security| profile.exchanges.contains(&security.exchange))

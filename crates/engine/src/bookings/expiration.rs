@@ -107,9 +107,14 @@ impl Trading {
             let security = self.reference.security(order.security);
             security.is_ok_and(|security| is_derivative(security) && self.has_expired(security, moment.at))
         };
-        let orders: Vec<_> = self.orders.open().filter(is_meant).filter(can_be).filter(is_over).cloned().collect();
+        let orders = self.orders.open().filter(is_meant).filter(can_be).filter(is_over).cloned();
+        let (orders, kept): (Vec<_>, Vec<_>) = orders.partition(|order| self.can_cancel(order));
         for order in &orders {
             self.request_cancel(moment, &expiration_caller(), order, None, out);
+        }
+        // Once a day, not whenever a venue is back.
+        if adapter.is_none() {
+            self.alarm_uncancelled(&kept, "their security has expired", out);
         }
     }
 

@@ -91,6 +91,7 @@ impl Trading {
         self.check_hours(moment.at, &route, &asked)?;
         self.check_adapter(&route.adapter)?;
         self.check_offered(&route.adapter, &ask.properties)?;
+        self.check_can_reduce(&route.adapter, &asked, &ask.properties)?;
         self.check_passed(&route.adapter, ask.pass_through.as_deref())?;
         let (terms, Reduction { displaced, freed }) = self.size(&route, ask, reduction)?;
         self.check_listing(&route.adapter, route.security.id, &terms)?;

@@ -152,12 +152,14 @@ impl Trading {
     }
 
     /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a
-    /// second one does no harm and the client relies on it; a replace could be stale and is refused.
+    /// second one does no harm and the client relies on it, unless the venue takes none any more; a replace could be stale and is refused.
     fn resolve_live(&mut self, report: OrderReport, order: &Arc<Order>, lost: Option<&str>, out: &mut Outbox) {
         match (&order.pending, lost.map(Text::from)) {
             (PendingRequest::Nothing, _) if order.in_doubt => drop(self.resolve_doubt(report, order, out)),
             (PendingRequest::Nothing, _) | (_, None) => {}
-            (PendingRequest::Cancel(_, overtaken), Some(lost)) if order.state.is_working() => {
+            (PendingRequest::Cancel(_, overtaken), Some(lost))
+                if order.state.is_working() && self.can_cancel(order) =>
+            {
                 if overtaken.is_some() {
                     self.on_replace_rejected(report, &lost, out);
                 }

@@ -103,6 +103,15 @@ fn check_notional(security: &Security, terms: &OrderTerms) -> Result<(), Refusal
     Ok(())
 }
 
+/// Whether an order with these terms can stay at the venue for a while: it neither trades nor ends at once.
+pub(crate) fn may_rest(terms: &OrderTerms) -> bool {
+    match (terms.tif, terms.kind) {
+        (TimeInForce::Ioc | TimeInForce::Fok, _) => false,
+        (TimeInForce::Ato | TimeInForce::Atc, _) => true,
+        (_, kind) => !kind.never_rests(),
+    }
+}
+
 /// The side of a position that an order of this side would lower.
 pub(crate) fn is_closing_side(side: Side, position: Quantity) -> bool {
     match side {

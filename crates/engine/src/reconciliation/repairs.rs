@@ -78,6 +78,7 @@ impl Trading {
     /// The venue alone has it: its answer ends nothing here.
     fn cancel_at_venue(&mut self, difference: &Difference, out: &mut Outbox) -> Result<(), Refusal> {
         let order = self.order_of(difference)?;
+        self.check_takes_cancels(&order.adapter)?;
         if self.adapters.session(&order.adapter) < SessionState::LoggedOn {
             return Err(Refusal::AdapterDown(order.adapter.clone()));
         }

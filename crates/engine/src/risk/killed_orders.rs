@@ -46,10 +46,14 @@ impl Trading {
     }
 
     /// The venue is back: what a kill could not cancel is cancelled now. A cancel that is pending is not repeated here.
+    /// That a venue takes none was told when the switch was pulled.
     pub(crate) fn resume_kills(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
         let can_be = |order: &Order| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
         let of_adapter = self.risk.killed_orders().filter_map(|(order, request)| {
-            let order = self.orders.get(order).filter(|order| order.adapter == *adapter && can_be(order))?;
+            let order = self
+                .orders
+                .get(order)
+                .filter(|order| order.adapter == *adapter && can_be(order) && self.can_cancel(order))?;
             Some((order.clone(), request.clone()))
         });
         for (order, request) in of_adapter.collect::<Vec<_>>() {

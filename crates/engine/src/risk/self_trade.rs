@@ -23,7 +23,7 @@ struct TradablePhases {
 
 impl Trading {
     /// The orders of the same account that must be cancelled before it is sent. New terms of an open order cannot wait,
-    /// so they are refused whatever the policy.
+    /// so they are refused whatever the policy; so is what would trade with an order that its venue cannot cancel.
     pub(super) fn check_self_trade(
         &self,
         moment: Moment,
@@ -41,7 +41,11 @@ impl Trading {
         {
             return Err(Refusal::SelfTrade(first.int_id.clone()));
         }
-        Ok(std::iter::once(first).chain(met).map(|order| order.id).collect())
+        let can_end = |order: &Arc<Order>| match self.can_cancel(order) {
+            true => Ok(order.id),
+            false => Err(Refusal::SelfTrade(order.int_id.clone())),
+        };
+        std::iter::once(first).chain(met).map(can_end).collect()
     }
 
     /// Whether an order of the account that would trade with a resting one is cancelled together with it.

@@ -45,6 +45,7 @@ mod leg_inquiries;
 mod leg_terms;
 mod legs;
 mod names;
+mod no_cancels;
 mod overtaken;
 mod properties;
 mod reserves;

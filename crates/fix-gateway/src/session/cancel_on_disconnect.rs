@@ -1,7 +1,7 @@
 //! Cancel on disconnect: open orders are cancelled after a grace period unless the client logs on again. After a
 //! restart the period begins at start-up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +9,16 @@ use bus::{InFlightPermit, Inbox};
 use domain::command::CancelOrder;
 use domain::order::PendingRequest;
 use domain::query::Filter;
-use domain::{Answer, Caller, Command, CommandEnvelope, Order, OrderId, Query, Source, Text, TimeInForce};
+use domain::{Answer, Caller, Command, CommandEnvelope, Order, OrderId, Query, Refusal, Source, Text, TimeInForce};
 use fix::{CancelOnDisconnect, GatewaySettings};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::command_submission::Waits;
 use crate::limits::{CANCEL_RETRY_MAX_SECONDS, CANCEL_RETRY_SECONDS};
+
+/// The code of a refusal by a venue that takes no cancels.
+const NO_CANCEL: &str = "venue-no-cancel";
 
 /// A client, and what it may have left behind.
 pub(crate) struct Absent {
@@ -26,7 +29,11 @@ pub(crate) struct Absent {
 
 /// When each order may be cancelled again: a venue that refuses is asked less and less often.
 #[derive(Default)]
-struct CancelRetries(BTreeMap<OrderId, CancelRetry>);
+struct CancelRetries {
+    next: BTreeMap<OrderId, CancelRetry>,
+    /// Orders whose venue takes no cancels.
+    given_up: BTreeSet<OrderId>,
+}
 
 struct CancelRetry {
     at: Instant,
@@ -37,13 +44,27 @@ impl CancelRetries {
     /// Whether the order is cancelled now; the next time is after twice the pause.
     fn is_due(&mut self, order: OrderId, now: Instant) -> bool {
         let first = CancelRetry { at: now, pause: Duration::from_secs(CANCEL_RETRY_SECONDS) };
-        let retry = self.0.entry(order).or_insert(first);
+        if self.given_up.contains(&order) {
+            return false;
+        }
+        let retry = self.next.entry(order).or_insert(first);
         let is_due = retry.at <= now;
         if is_due {
             retry.at = now + retry.pause;
             retry.pause = (retry.pause * 2).min(Duration::from_secs(CANCEL_RETRY_MAX_SECONDS));
         }
         is_due
+    }
+}
+
+impl CancelRetries {
+    /// What a venue cannot do is not tried again while the client is away.
+    fn on_refused(&mut self, order: &Order, refusal: &Refusal) {
+        if refusal.code() != NO_CANCEL {
+            return tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
+        }
+        tracing::error!(order = %order.int_id, %refusal, "cancel on disconnect is not possible: the order stays");
+        self.given_up.insert(order.id);
     }
 }
 
@@ -102,7 +123,7 @@ impl Absent {
                 && let Ok(reply) = ticket.recv().await
                 && let Err(refusal) = reply.outcome
             {
-                tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
+                retries.on_refused(order, &refusal);
             }
         }
     }
@@ -133,26 +154,32 @@ mod tests {
     use bus::inbox::{InboxReceiver, inbox};
     use bus::{Reply, RequestPayload};
     use domain::order::OrderRequest;
+    use domain::report::ListingRefusal;
 
     use super::*;
 
     /// What the engine is asked next, while these orders are open.
     async fn next_asked(lanes: &InboxReceiver, open: &[Arc<Order>]) -> String {
+        answer_next(lanes, open, Ok(Answer::Done)).await
+    }
+
+    /// A cancel is answered so.
+    async fn answer_next(lanes: &InboxReceiver, open: &[Arc<Order>], canceled: Result<Answer, Refusal>) -> String {
         let request = loop {
             match lanes.requests.try_recv() {
                 Some(request) => break request,
                 None => sleep(Duration::from_millis(100)).await,
             }
         };
-        let (asked, answer) = match &request.payload {
-            RequestPayload::Query(_) => ("open orders".to_owned(), Answer::Orders(open.to_vec())),
+        let (asked, outcome) = match &request.payload {
+            RequestPayload::Query(_) => ("open orders".to_owned(), Ok(Answer::Orders(open.to_vec()))),
             RequestPayload::Command(envelope) => match &envelope.command {
-                Command::Cancel(cancel) => (format!("cancel {}", cancel.int_id), Answer::Done),
+                Command::Cancel(cancel) => (format!("cancel {}", cancel.int_id), canceled),
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
         };
-        request.reply_to.send(Reply { sequence: 1, outcome: Ok(answer) });
+        request.reply_to.send(Reply { sequence: 1, outcome });
         asked
     }
 
@@ -193,6 +220,22 @@ mod tests {
         // It is looked every second or so; the pauses themselves are 1, 2, 4, 8, 16, 30, 30.
         let limits = [1..=2, 2..=4, 4..=6, 8..=10, 16..=18, 30..=32, 30..=32];
         assert!(pauses.iter().zip(limits).all(|(pause, limit)| limit.contains(pause)), "{pauses:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_whose_venue_takes_no_cancels_is_tried_once() {
+        let ((inbox, lanes), waits) = (inbox(), Waits::default());
+        let (_here, mut present) = watch::channel(false);
+        let absent = Absent { inbox, comp_id: "DESK".into(), waits };
+        tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &mut present).await });
+        let open = [1, 2].map(|id| Arc::new(Order { source: Source::Fix("DESK".into()), ..samples::order(id) }));
+        let no_cancel = Refusal::Listing { adapter: open[0].adapter.clone(), refusal: ListingRefusal::NoCancel };
+        let mut asked = Vec::new();
+        while asked.len() < 100 {
+            asked.push(answer_next(&lanes, &open, Err(no_cancel.clone())).await);
+        }
+        let canceled: Vec<_> = asked.iter().filter(|what| what.starts_with("cancel")).collect();
+        assert_eq!(canceled, [&format!("cancel {}", open[0].int_id), &format!("cancel {}", open[1].int_id)]);
     }
 
     #[test]

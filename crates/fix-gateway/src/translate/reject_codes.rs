@@ -71,7 +71,9 @@ pub(crate) fn cxl_rej_reason(code: &str) -> u64 {
     match code {
         "order-closed" => TOO_LATE,
         "unknown-order" => UNKNOWN_ORDER,
-        "adapter-down" | "adapter-reconciling" | "line-down" | "venue-replace" | "venue-tif" => VENUE_OPTION,
+        "adapter-down" | "adapter-reconciling" | "line-down" | "venue-replace" | "venue-tif" | "venue-no-cancel" => {
+            VENUE_OPTION
+        }
         "cancel-pending" | "replace-pending" | "order-waiting" => ALREADY_PENDING,
         "duplicate-order" => DUPLICATE_CL_ORD_ID,
         _ => OTHER,

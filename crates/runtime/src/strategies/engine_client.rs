@@ -11,8 +11,8 @@ use domain::command::{
 use domain::query::{Filter, ProcessRun};
 use domain::risk::RiskScope;
 use domain::{
-    Answer, Bar, BarSize, Caller, Command, CommandEnvelope, Event, PublishedEvent, Query, RiskLimits, SecurityId,
-    StrategyId, StrategyRecord, Text, Timestamp,
+    Answer, Bar, BarSize, Caller, Command, CommandEnvelope, Event, IntId, PublishedEvent, Query, RiskLimits,
+    SecurityId, StrategyId, StrategyRecord, Text, Timestamp,
 };
 use storage::BarFiles;
 use strategy::{BarHistoryRequest, PriceHistory};
@@ -171,12 +171,18 @@ impl EngineClient {
         }
     }
 
+    /// How many were cancelled. Why another one was not is in the log: it may have finished meanwhile, or its venue takes no cancels.
     pub(super) fn cancel_orders(&self, strategy: StrategyId) -> Result<usize, CommandRefused> {
         let filter = Filter { strategy: Some(strategy), ..Filter::default() };
         let (_, Answer::Orders(orders)) = self.query(Query::OpenOrders(filter))? else { return Ok(0) };
-        let cancel = |int_id| self.command(Command::Cancel(CancelOrder::new(int_id)));
-        // An order that finished or is being cancelled meanwhile needs no cancel.
-        Ok(orders.into_iter().filter(|order| cancel(order.int_id.clone()).is_ok()).count())
+        let is_sent = |int_id: &IntId| match self.command(Command::Cancel(CancelOrder::new(int_id.clone()))) {
+            Ok(_) => true,
+            Err(CommandRefused(reason)) => {
+                tracing::warn!(order = %int_id, %reason, "an order of a stopped strategy was not cancelled");
+                false
+            }
+        };
+        Ok(orders.iter().filter(|order| is_sent(&order.int_id)).count())
     }
 
     /// Halts the strategy at the risk gate and cancels its orders.

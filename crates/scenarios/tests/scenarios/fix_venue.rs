@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use self::program::QuickfixProgram;
 use crate::fix_orders::client::FixClient;
 use crate::fix_orders::{STEADY, server_with};
-use crate::test_platform::{AAPL, TestPlatform, TraderClient, fields, limit, with_id};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, fields, limit, with_id};
 
 /// The programs as processes, as the adapter's own tests have them.
 #[path = "../../../adapter-fix/tests/programs/program.rs"]
@@ -259,5 +259,48 @@ fn a_cancel_of_an_order_that_ordermatch_has_forgotten_is_not_answered_and_leaves
     // It was in doubt since the log-on, which found nothing of it; that the cancel stays unanswered is told all the same.
     let alarm = "no-answer: order lost: the venue has not answered for 2 s; the order was in doubt before";
     wait_for("the alarm", || alarms(&mut client, "no-answer").contains(&alarm.to_owned()).then_some(()));
+    server.stop();
+}
+
+/// `ordermatch` by a dialect without cancels.
+#[test]
+fn a_venue_that_takes_no_cancels_is_asked_for_none_and_a_kill_names_the_orders_that_stay() {
+    let shipped = include_str!("../../../adapter-fix/dialects/quickfix-ordermatch.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let dialect = folder.path().join("ordermatch.toml");
+    std::fs::write(&dialect, shipped.replace("cancel = true", "cancel = false\nexpires = true")).unwrap();
+    let ordermatch = QuickfixProgram::start("ordermatch", "FIX.4.2");
+    let server = platform_at(&ordermatch, &dialect.display().to_string()).start();
+    let mut client = server.client();
+    wait_until_open(&mut client);
+    let adapters = client.get_json("/rest/adapter");
+    let broker_adapter = adapters.as_array().unwrap().iter().find(|adapter| adapter["name"] == "FIX-BROKER").unwrap();
+    assert_eq!(broker_adapter["cancel"], "NONE");
+
+    let account = broker(&mut client);
+    client.place(&day(AAPL, "BUY", 100, &account, "rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    let refused = client.delete("/rest/execution/order/rests").unwrap();
+    assert_eq!((refused.status, &body_of(&refused)["code"]), (422, &json!("venue-no-cancel")), "{refused:?}");
+
+    let mut fix = FixClient::new("STEADY");
+    fix.log_on(server.port_address("fix"));
+    fix.send("35=D|11=fix-rests|1=BROKER|54=1|38=10|40=2|44=240|48=1|59=0");
+    fix.wait_for_accepted(1);
+    fix.send("35=F|11=no|41=fix-rests|54=1|38=10|48=1");
+    let reject = fix.expect("9");
+    assert_eq!(reject.summary(), "9 no of fix-rests 39=0 102=2");
+    let text = "venue-no-cancel: the venue of FIX-BROKER would refuse it: it takes no cancels";
+    assert_eq!(reject.get(58), Some(text));
+
+    let killed = client.post("/rest/risk/kill", r#"{"scope":"PLATFORM"}"#).unwrap();
+    assert_eq!((killed.status, &body_of(&killed)["cancels"]), (200, &json!(0)), "{killed:?}");
+    let alarm = "venue-no-cancel: PLATFORM is HALTED, but the venue of FIX-BROKER takes no cancels; these orders stay until it fills or ends \
+                 them: rests, fix-rests";
+    wait_for("the alarm", || (alarms(&mut client, "venue-no-cancel") == [alarm]).then_some(()));
+    for order in ["rests", "fix-rests"] {
+        assert_eq!(client.order(order)["status"], "SUBMITTED");
+    }
+    fix.log_out();
     server.stop();
 }

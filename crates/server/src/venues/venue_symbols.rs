@@ -67,7 +67,10 @@ fn ask(config: &Config, venue: &ConfiguredVenue) -> Result<Vec<ListedSymbol>, Ex
     match venue.kind.list_symbols(&venue.settings, &context) {
         None => {
             let kind = venue.kind.name();
-            Err(ExitFailure::new(Exit::Refused, format!("venues of type {kind} have no list of symbols: {name}")))
+            Err(ExitFailure::new(
+                Exit::Refused,
+                format!("{name}, of type {kind}, has no list of symbols as it is configured"),
+            ))
         }
         Some(listed) => listed.map_err(|error| ExitFailure::new(Exit::Failed, format!("venue {name}: {error}"))),
     }

@@ -182,6 +182,7 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
             exchanges: vec![domain::ExchangeId(1)],
             order_properties: vec![domain::OrderProperty::PostOnly],
             replace: domain::report::ReplaceKind::InPlace,
+            cancel: domain::report::CancelKind::WhileOpen,
             open_for: OpenFor::Reduce,
             lines: vec![LineStatus {
                 state: LineState { line: LineKind::Private, up: false, reason: Some("no pong".into()) },
@@ -202,7 +203,7 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
 fn adapters_are_listed_with_what_their_venues_offer() {
     let server = TestServer::open(busy_engine);
     let answer = server.get("/rest/adapter");
-    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"orders":"SIMULATED","proof":"OWN_VENUE","exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"],"replace":"IN_PLACE","openFor":"REDUCE","lines":[{"line":"PRIVATE","up":false,"since":1000,"lastHeard":500,"reason":"no pong"}]}]"#;
+    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"orders":"SIMULATED","proof":"OWN_VENUE","exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"],"replace":"IN_PLACE","cancel":"WHILE_OPEN","openFor":"REDUCE","lines":[{"line":"PRIVATE","up":false,"since":1000,"lastHeard":500,"reason":"no pong"}]}]"#;
     assert!(answer.contains(&format!("\n{expected}\n")), "{answer}");
     assert!(answer.contains("\nrialto-sequence: 4711\n"), "{answer}");
 }

@@ -27,6 +27,7 @@ fn the_feeds_are_those_of_the_adapters_that_are_connected() {
         exchanges: vec![],
         order_properties: vec![],
         replace: domain::report::ReplaceKind::InPlace,
+        cancel: domain::report::CancelKind::WhileOpen,
         open_for: OpenFor::Orders,
         lines: vec![],
     };

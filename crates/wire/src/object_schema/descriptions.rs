@@ -195,6 +195,11 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
         "replace",
         "How its venue gives an open order other terms: in place, only a lower quantity, by cancelling it and placing another one, or not at all",
     ),
+    (
+        "AdapterVO",
+        "cancel",
+        "Whether its venue takes cancels: WHILE_OPEN, or NONE: an order stays until it is filled or the venue ends it",
+    ),
     ("AdapterVO", "openFor", "ORDERS, or REDUCE: only cancels and orders that reduce a position, or NOTHING"),
     ("AdapterVO", "lines", "Trading line, private stream and price feeds, which fail apart"),
     (

@@ -62,6 +62,7 @@ pub(crate) const SESSION_STATES: &[&str] = &["DISCONNECTED", "CONNECTED", "LOGGE
 pub(crate) const ORDER_MODES: &[&str] = &["LIVE", "PAPER", "SIMULATED"];
 pub(crate) const VENUE_PROOFS: &[&str] = &["OWN_VENUE", "UNPROVEN", "PROGRAM", "LAB", "VENUE"];
 pub(crate) const LEG_STATES: &[&str] = &["LIVE", "UNKNOWN", "ENDED"];
+pub(crate) const CANCEL_KINDS: &[&str] = &["WHILE_OPEN", "NONE"];
 pub(crate) const REPLACE_KINDS: &[&str] = &["IN_PLACE", "LOWER_QUANTITY_ONLY", "CANCEL_REPLACE", "NONE"];
 pub(crate) const OPEN_FOR: &[&str] = &["NOTHING", "REDUCE", "ORDERS"];
 pub(crate) const LINES: &[&str] = &["TRADING", "PRIVATE", "PRICES"];

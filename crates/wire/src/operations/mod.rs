@@ -6,6 +6,7 @@ pub mod notifications;
 pub mod problem;
 
 use domain::query::{AdapterStatus, LineStatus};
+use domain::report::CancelKind;
 use domain::{OrderProperty, ReferenceData, VenueFacts};
 
 use self::notifications::split_adapter;
@@ -144,7 +145,7 @@ impl<'a> HealthVO<'a> {
     }
 }
 
-/// The engine itself sees to it, at every venue.
+/// The engine itself sees to it, at every venue that takes cancels.
 const REDUCE_ONLY: &str = "reduceOnly";
 
 value_object! {
@@ -152,7 +153,8 @@ value_object! {
     pub struct AdapterVO<'a> ("AdapterVO", golden)
     from (status: &'a AdapterStatus, facts: VenueFacts, reference: &'a ReferenceData)
     let (adapter_type, session_qualifier) = split_adapter(&status.adapter, reference);
-    let offered = OrderProperty::ALL.into_iter().filter(|property| status.order_properties.contains(property)); {
+    let offered = OrderProperty::ALL.into_iter().filter(|property| status.order_properties.contains(property));
+    let reduce_only = Some(REDUCE_ONLY).filter(|_| status.cancel != CancelKind::None); {
         name: &'a str = &status.adapter.0,
         adapterType: &'a str = adapter_type,
         sessionQualifier: Option<&'a str> = session_qualifier,
@@ -162,8 +164,9 @@ value_object! {
         proof: &'static str [OneOf(VENUE_PROOFS)] = facts.proof.name(),
         exchangeIds: Vec<u64> = status.exchanges.iter().map(|exchange| exchange.0).collect(),
         orderProperties: Vec<&'static str> [List(&OneOf(ORDER_PROPERTIES))] =
-            offered.map(OrderProperty::name).chain([REDUCE_ONLY]).collect(),
+            offered.map(OrderProperty::name).chain(reduce_only).collect(),
         replace: &'static str [OneOf(REPLACE_KINDS)] = status.replace.name(),
+        cancel: &'static str [OneOf(CANCEL_KINDS)] = status.cancel.name(),
         openFor: &'static str [OneOf(OPEN_FOR)] = status.open_for.name(),
         lines: Vec<LineVO<'a>> = status.lines.iter().map(LineVO::from_domain).collect(),
     }

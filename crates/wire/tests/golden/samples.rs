@@ -7,7 +7,7 @@ use domain::market::BookLevel;
 use domain::order::{BaseState, ExecType, LegState, OrderLeg, OrderLegs, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::{AdapterStatus, LineStatus};
 use domain::reference::{Holiday, OptionRight, TradingHours};
-use domain::report::{LineKind, LineState, OpenFor, ReplaceKind, SessionState};
+use domain::report::{CancelKind, LineKind, LineState, OpenFor, ReplaceKind, SessionState};
 use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::*;
 
@@ -284,6 +284,7 @@ pub(crate) fn adapter_status() -> AdapterStatus {
         exchanges: vec![ExchangeId(1)],
         order_properties: vec![OrderProperty::PostOnly, OrderProperty::MinQuantity],
         replace: ReplaceKind::CancelReplace,
+        cancel: CancelKind::WhileOpen,
         open_for: OpenFor::Reduce,
         lines: LineKind::ALL.map(line_status).to_vec(),
     }

@@ -1,6 +1,7 @@
 /** Which order properties the venue of an order offers. The dry run has the last word; here is what can be known before. */
 
 import type { AccountVO, AdapterVO, SecurityVO } from '../../wire/types';
+import { isOf } from '../common/adapters';
 import type { TicketForm } from './form';
 
 export type Property = 'postOnly' | 'displayQuantity' | 'minQuantity' | 'reduceOnly';
@@ -25,8 +26,4 @@ export function adaptersFor(
 export function lackingAt(property: Property, adapters: readonly AdapterVO[]): string {
   if (adapters.some(({ orderProperties }) => orderProperties.includes(property))) return '';
   return adapters.map(({ name, sessionQualifier }) => sessionQualifier ?? name).join(', ');
-}
-
-function isOf({ adapterType, sessionQualifier }: AccountVO, adapter: AdapterVO): boolean {
-  return adapter.adapterType === adapterType && adapter.sessionQualifier === sessionQualifier;
 }

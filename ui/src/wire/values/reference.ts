@@ -40,6 +40,7 @@ export const adapter = object({
   exchangeIds: list(number),
   orderProperties: list(text),
   replace: text,
+  cancel: text,
   lines: list(line),
   openFor: openFor,
 });

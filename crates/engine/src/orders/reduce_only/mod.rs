@@ -12,7 +12,6 @@ use domain::order::{Order, OrderTerms};
 use domain::report::{Report, ReportKind};
 use domain::{Caller, Quantity, Refusal, Side};
 
-use self::reduce_position::can_be_displaced;
 use crate::orders::registry::PositionSide;
 use crate::orders::terms_check::{check_terms, is_closing_side};
 use crate::orders::ticket::{OrderRoute, Reduction};
@@ -171,7 +170,7 @@ impl Trading {
     /// Those that can still be cancelled, in the order in which they give way: pending cancels first, then the newest.
     fn reduce_only_orders(&self, side: PositionSide) -> Vec<Arc<Order>> {
         let mut orders: Vec<_> =
-            self.orders.reduce_only(side).filter(|order| can_be_displaced(order)).cloned().collect();
+            self.orders.reduce_only(side).filter(|order| self.can_be_displaced(order)).cloned().collect();
         orders.sort_unstable_by_key(|order| (order.pending.cancel().is_none(), Reverse(order.id)));
         orders
     }

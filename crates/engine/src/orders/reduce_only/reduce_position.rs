@@ -9,7 +9,7 @@ use domain::order::{Order, OrderKind, OrderTerms, PendingRequest, Side};
 use domain::query::EngineResult;
 use domain::{Caller, OrderProperties, Position, Quantity, Refusal, Security, TimeInForce};
 
-use crate::orders::terms_check::check_terms;
+use crate::orders::terms_check::{check_terms, may_rest};
 use crate::orders::ticket::Reduction;
 use crate::orders::waiting_orders::wait_queue::{Deferral, DisplaceReason, Displaced};
 use crate::outbox::{Moment, Outbox};
@@ -63,10 +63,17 @@ impl Trading {
             return Vec::new();
         }
         let working = self.orders.working(holding.account, holding.security, side);
-        let mut orders: Vec<_> =
-            working.filter(|order| order.strategy == holding.strategy && can_be_displaced(order)).cloned().collect();
+        let mut orders: Vec<_> = working
+            .filter(|order| order.strategy == holding.strategy && self.can_be_displaced(order))
+            .cloned()
+            .collect();
         orders.sort_unstable_by_key(|order| (order.pending.cancel().is_none(), Reverse(order.id)));
         orders
+    }
+
+    /// No order that trades or ends at once, such as another close, and none that its venue cannot cancel.
+    pub(super) fn can_be_displaced(&self, order: &Order) -> bool {
+        may_rest(&order.terms) && self.can_cancel(order)
     }
 
     fn open_quantity(&self, orders: &[Arc<Order>]) -> Result<Quantity, Refusal> {
@@ -119,16 +126,6 @@ impl Trading {
             && self.check_listing(&order.adapter, order.security, &terms).is_ok()
             && self.check_replace(order, &terms).is_ok()
     }
-}
-
-/// No order that trades or ends at once, such as another close.
-pub(super) fn can_be_displaced(order: &Order) -> bool {
-    let is_on_its_way = match (order.terms.tif, order.terms.kind) {
-        (TimeInForce::Ioc | TimeInForce::Fok, _) => true,
-        (TimeInForce::Ato | TimeInForce::Atc, _) => false,
-        (_, kind) => kind.never_rests(),
-    };
-    !is_on_its_way
 }
 
 fn market_order(holding: &Position, side: Side, quantity: Quantity) -> PlaceOrder {

@@ -14,7 +14,7 @@ use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Trading {
-    /// Cancels the open orders of a session, all or those of one security. Orders whose venue is not connected stay.
+    /// Cancels the open orders of a session, all or those of one security. Orders whose venue is not connected or takes no cancels stay.
     pub(crate) fn mass_cancel(
         &mut self,
         moment: Moment,
@@ -29,7 +29,7 @@ impl Trading {
         ask.cl_ord_id.as_ref().map_or(Ok(()), |name| self.check_cl_ord_id_unused(moment, caller, name))?;
         let (orders, out_of_reach) = self.own_orders(caller, ask);
         if let Some(order) = out_of_reach.first().filter(|_| orders.is_empty()) {
-            self.check_adapter(&order.adapter)?;
+            self.check_cancel(order)?;
         }
         let (affected, out_of_reach) = (orders.len() as u64, out_of_reach.len() as u64);
         let obeyed = MassCancelResult { at: moment.at, affected, not_cancellable: out_of_reach };
@@ -48,14 +48,14 @@ impl Trading {
         self.mass_cancels.get(&caller.source, name)
     }
 
-    /// Orders that can be cancelled, and orders whose venue is not connected.
+    /// Orders that can be cancelled, and orders whose venue is not connected or takes no cancels.
     fn own_orders(&self, caller: &Caller, ask: &MassCancelRequest) -> (Vec<Arc<Order>>, Vec<Arc<Order>>) {
         let is_meant = |order: &&Arc<Order>| {
             order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
         };
         let can_be = |order: &&Arc<Order>| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
         let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
-        orders.partition(|order| self.waiting_orders.contains(order.id) || self.check_adapter(&order.adapter).is_ok())
+        orders.partition(|order| self.check_cancel(order).is_ok())
     }
 
     /// Drops old ones and keeps only the fact that their ids were used.

@@ -168,10 +168,7 @@ impl Trading {
         check_account_right(caller, order.account)?;
         check_restated(&order, &ask.restated)?;
         self.check_second_id(caller, &order, &ask.restated)?;
-        // A waiting order is not at the venue, so it ends without it.
-        if !self.waiting_orders.contains(order.id) {
-            self.check_adapter(&order.adapter)?;
-        }
+        self.check_cancel(&order)?;
         self.risk.on_cancel_requested(moment, &order, caller);
         Ok(Answer::Order(self.request_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
@@ -265,14 +262,16 @@ impl Trading {
         order
     }
 
-    /// Cancels every order in a scope that can be cancelled; returns how many.
+    /// Cancels every order in a scope that can be cancelled; returns how many. Those whose venue takes no cancels are an alarm.
     pub(crate) fn cancel_all(&mut self, moment: Moment, caller: &Caller, scope: RiskScope, out: &mut Outbox) -> usize {
         let in_scope = |order: &&Arc<Order>| crate::risk::touches(scope, order.account, order.strategy, order.security);
         let can_be = |order: &&Arc<Order>| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
-        let orders: Vec<_> = self.orders.open().filter(in_scope).filter(can_be).cloned().collect();
+        let orders = self.orders.open().filter(in_scope).filter(can_be).cloned();
+        let (orders, kept): (Vec<_>, Vec<_>) = orders.partition(|order| self.can_cancel(order));
         for order in &orders {
             self.request_cancel(moment, caller, order, None, out);
         }
+        self.alarm_uncancelled(&kept, &format!("{scope} is HALTED"), out);
         orders.len()
     }
 }

@@ -75,7 +75,7 @@ impl Trading {
                 let terms = OrderTerms { quantity, ..order.terms };
                 drop(self.send_replace(moment, &order, terms, request, out));
             }
-            None if may_request(&order.pending, RequestKind::Cancel) => {
+            None if may_request(&order.pending, RequestKind::Cancel) && self.can_cancel(&order) => {
                 drop(self.send_cancel(moment, &order, request, out));
             }
             None => {}

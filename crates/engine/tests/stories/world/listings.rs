@@ -3,9 +3,9 @@
 use domain::breaks::{Break, BreakSide};
 use domain::order::TifKind;
 use domain::report::{
-    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OfferedOrderType,
-    OpenOrdersPage, RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueFill, VenueListing, VenueOrder,
-    VenueSnapshot,
+    AdapterCapabilities, CancelKind, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus,
+    OfferedOrderType, OpenOrdersPage, RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueFill,
+    VenueListing, VenueOrder, VenueSnapshot,
 };
 use domain::{ExchangeId, OrderProperty, OrderType, SecurityId, Text};
 
@@ -92,6 +92,31 @@ impl StoryEngine {
         Self::with_venue_a(AdapterCapabilities { order_types, ..profile() })
     }
 
+    /// As `without_expiry`, with venue A taking no cancels.
+    pub(crate) fn without_cancels() -> Self {
+        Self::with_venue_a(no_cancels())
+    }
+
+    /// As `without_cancels`, with venue A listing its open orders.
+    pub(crate) fn listing_without_cancels() -> Self {
+        let lists = ListingCapabilities { open_orders: true, ..Default::default() };
+        Self::with_venue_a(AdapterCapabilities { lists, ..no_cancels() })
+    }
+
+    /// The server starts again, with a venue A that takes none.
+    pub(crate) fn attach_without_cancels(&mut self) -> String {
+        self.attach(no_cancels())
+    }
+
+    /// The server starts again, with a venue A that takes them.
+    pub(crate) fn attach_with_cancels(&mut self) -> String {
+        self.attach(AdapterCapabilities { cancel: CancelKind::WhileOpen, ..no_cancels() })
+    }
+
+    fn attach(&mut self, capabilities: AdapterCapabilities) -> String {
+        self.say("SIM-A", ReportKind::Attached(capabilities)).into_iter().map(|told| format!("    {told}\n")).collect()
+    }
+
     fn with_lists(lists: ListingCapabilities, request_timing: Option<RequestTiming>) -> Self {
         Self::with_venue_a(AdapterCapabilities { lists, request_timing, ..profile() })
     }
@@ -168,6 +193,10 @@ impl StoryEngine {
         let orders = self.picture(parts).orders;
         ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page, last, orders })
     }
+}
+
+fn no_cancels() -> AdapterCapabilities {
+    AdapterCapabilities { expires_orders: false, cancel: CancelKind::None, ..profile() }
 }
 
 fn profile() -> AdapterCapabilities {
