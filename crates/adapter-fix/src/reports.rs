@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, OrderId, PlantedBug, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::account::open_captures::OpenCaptures;
@@ -131,9 +131,9 @@ impl FixTranslator {
             return Vec::new();
         }
         let mut meanings = self.on_fill_group(message, id.order, fields);
-        let missing = self.missing_by(id, fields);
+        let (missing, total) = (self.missing_by(id, fields), self.total_of_first_news(id, fields));
         meanings.extend(self.meaning_of(message, id, fields));
-        meanings.extend(missing);
+        meanings.extend(missing.or(total));
         meanings
     }
 
@@ -268,8 +268,8 @@ impl FixTranslator {
         (before > known).then(|| format!("{before} were filled before this execution, but only {known} were reported"))
     }
 
-    /// A report that is no execution, and whose CumQty (14) has more than what was reported: an execution before it is missing. After a start
-    /// that is not known until the engine has named the order or an execution has come.
+    /// A report that is no execution, and whose CumQty (14) has more than what was reported: an execution before it is missing. Where
+    /// it is not known here what was reported, the engine compares.
     fn missing_by(&mut self, id: WireId, fields: &ExecutionFields<'_>) -> Option<InboundMeaning> {
         let kind = self.meant(id, fields);
         let (known, shown) = (self.chains.get(id.order)?.cum_qty?, fields.condition.cum_qty?);
@@ -277,11 +277,34 @@ impl FixTranslator {
             return None;
         }
         // Otherwise the answer of the venue is compared with what was reported, so that it concludes nothing without the execution.
-        if !matches!(self.dialect.recovery.orders, OrderQuery::Status | OrderQuery::MassStatus) {
+        if !self.asks_over_fix() {
             self.chains.chain(id.order).cum_qty = Some(shown);
         }
         let reason = format!("the venue has filled {shown}, but only {known} were reported");
         Some(InboundMeaning::Unclear { order: Some(id.order), reason })
+    }
+
+    /// What was filled, where it is not known here what was reported before: the engine compares it with what is booked.
+    fn total_of_first_news(&mut self, id: WireId, fields: &ExecutionFields<'_>) -> Option<InboundMeaning> {
+        let (kind, quantity) = (self.meant(id, fields), fields.condition.cum_qty?);
+        let told_now = match kind {
+            ExecKind::Trade => fields.last_qty?,
+            kind if kind.is_of_order() => Quantity::ZERO,
+            _ => return None,
+        };
+        // Where an execution was taken back, a report may be from before that.
+        let is_first = self.chains.get(id.order).is_none_or(|chain| chain.cum_qty.is_none() && chain.fills.is_empty());
+        if !is_first || quantity <= told_now {
+            return None;
+        }
+        if !self.asks_over_fix() {
+            self.chains.chain(id.order).cum_qty = Some(quantity);
+        }
+        Some(InboundMeaning::Report(ReportKind::FilledInAll { order: id.order, quantity }))
+    }
+
+    fn asks_over_fix(&self) -> bool {
+        matches!(self.dialect.recovery.orders, OrderQuery::Status | OrderQuery::MassStatus)
     }
 
     pub(crate) fn fill(

@@ -53,6 +53,7 @@ impl Trading {
                 self.on_delivery_unknown(word(*order), reason, *dead_after, out);
             }
             ReportKind::UnclearReport { order, reason } => self.on_unclear_report(word(*order), reason, out),
+            ReportKind::FilledInAll { order, quantity } => self.on_filled_in_all(word(*order), *quantity, out),
             ReportKind::External(seen) => self.on_external(moment, &report.adapter, seen, report.ext_at, out),
             ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
             ReportKind::ReportsLost => self.on_reports_lost(moment, &report.adapter, out),

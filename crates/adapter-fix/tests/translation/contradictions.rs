@@ -153,7 +153,7 @@ fn an_end_with_what_was_reported_is_no_alarm_and_neither_is_one_that_was_never_h
         < 35=8|11=R7-1-0|37=V1|17=E2|150=4|39=4|38=100|14=40|151=0
             1 cancelled None
         < 35=8|11=R7-2-0|37=V2|17=E3|150=4|39=4|38=100|14=40|151=0
-            2 cancelled None
+            2 cancelled None; FilledInAll { order: OrderId(2), quantity: 40 }
     "#]]
     .assert_eq(&story.told);
 }

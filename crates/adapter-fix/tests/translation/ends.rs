@@ -142,3 +142,55 @@ fn deribit_ends_an_order_with_its_last_executions() {
         story.told
     );
 }
+
+/// A translator that was just started knows nothing of the order.
+#[test]
+fn the_total_of_the_first_news_after_a_start_is_told_where_something_was_filled_before_it() {
+    let first = |dialect: &str, report: &str| {
+        let mut story = Story::new(dialect);
+        story.venue(&format!("8 11=R7-1-0|37=V1|17=E1|{report}"));
+        story.told
+    };
+    let mut told = String::new();
+    for report in [
+        "150=4|39=4|38=100|14=40|151=0",
+        "150=C|39=C|38=100|14=40|151=0",
+        "150=4|39=4|38=100|14=0|151=0",
+        "150=0|39=0|38=100|14=0|151=100",
+        "150=5|39=1|38=100|14=40|151=60|40=2|44=10|59=1",
+        "150=F|39=2|38=100|14=100|151=0|32=100|31=10",
+        "150=F|39=2|38=100|14=100|151=0|32=60|31=10",
+        "150=F|39=4|38=100|14=100|151=0|32=60|31=10",
+    ] {
+        told += &first("generic-44", report);
+    }
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=4|39=4|38=100|14=40|151=0
+            1 cancelled None; FilledInAll { order: OrderId(1), quantity: 40 }
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=C|39=C|38=100|14=40|151=0
+            1 expired None; FilledInAll { order: OrderId(1), quantity: 40 }
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=4|39=4|38=100|14=0|151=0
+            1 cancelled None
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=0|39=0|38=100|14=0|151=100
+            1 accepted as Some("V1")
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=5|39=1|38=100|14=40|151=60|40=2|44=10|59=1
+            1 replaced: 100 @ 10 GTC; FilledInAll { order: OrderId(1), quantity: 40 }
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=100|151=0|32=100|31=10
+            1 filled 100 @ 10 (E1)
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=100|151=0|32=60|31=10
+            1 filled 60 @ 10 (E1); FilledInAll { order: OrderId(1), quantity: 100 }
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=4|38=100|14=100|151=0|32=60|31=10
+            1 filled 60 @ 10 (E1); FilledInAll { order: OrderId(1), quantity: 100 }
+    "#]]
+    .assert_eq(&told);
+    let mut story = Story::new("quickfix-ordermatch");
+    story.venue("8 11=R7-1-0|37=V1|17=E1|20=0|150=1|39=1|38=100|14=60|151=40|32=20|31=10");
+    story.venue("8 11=R7-1-0|37=V1|17=E2|20=0|150=4|39=4|38=100|14=60|151=0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|20=0|150=1|39=1|38=100|14=60|151=40|32=20|31=10
+            1 filled 20 @ 10 (E1@60); FilledInAll { order: OrderId(1), quantity: 60 }
+        < 35=8|11=R7-1-0|37=V1|17=E2|20=0|150=4|39=4|38=100|14=60|151=0
+            1 cancelled None
+    "#]]
+    .assert_eq(&story.told);
+}

@@ -67,6 +67,7 @@ pub(super) fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::Gap => "gap",
         ReportKind::ReportsLost => "reports lost",
         ReportKind::UnclearReport { .. } => "unclear report",
+        ReportKind::FilledInAll { .. } => "filled in all",
         ReportKind::Line { .. } => "line",
         ReportKind::Inquiry(_) => "answered",
         ReportKind::Statement(_) => "statement",

@@ -6,6 +6,7 @@ use super::{
     AdapterCapabilities, CancelReplaceReport, ExternalOrder, FillsPage, InquiryAnswer, LineKind, ListingScope,
     OpenOrdersPage, SessionState, VenueEntry, VenueFill, VenueListing, VenueOrder, VenueSnapshot, VenueStatement,
 };
+use crate::amount::Quantity;
 use crate::ids::{AdapterName, OrderId, SecurityId, Text};
 use crate::order::OrderTerms;
 use crate::time::Timestamp;
@@ -252,6 +253,17 @@ pub enum ReportKind {
         #[n(3)]
         at: Option<Timestamp>,
     },
+    /// What the venue has filled of an order in all, by the report before this one. Sent where the adapter does not know what was reported
+    /// of the order before, as after a start: more than is booked means that an execution is missing.
+    #[n(30)]
+    FilledInAll {
+        /// Our number of the order, which may have ended.
+        #[n(0)]
+        order: OrderId,
+        /// Of all executions together.
+        #[n(1)]
+        quantity: Quantity,
+    },
 }
 
 impl ReportKind {
@@ -282,6 +294,7 @@ impl ReportKind {
             | Self::NotSent { order, .. }
             | Self::DeliveryUnknown { order, .. }
             | Self::TakenBack { order, .. }
+            | Self::FilledInAll { order, .. }
             | Self::UnclearReport { order, .. } => Some(*order),
             Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
             Self::Inquiry(answer) => Some(answer.order),

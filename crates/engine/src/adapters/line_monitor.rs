@@ -81,6 +81,7 @@ fn is_heard(line: LineKind, said: &ReportKind) -> bool {
         | ReportKind::External(_)
         | ReportKind::Gap
         | ReportKind::ReportsLost
+        | ReportKind::FilledInAll { .. }
         | ReportKind::UnclearReport { .. } => line == LineKind::Private,
         _ => line == LineKind::Trading,
     }

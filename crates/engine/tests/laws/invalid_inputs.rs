@@ -171,6 +171,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => Just(ReportKind::Gap),
         1 => Just(ReportKind::ReportsLost),
         1 => order().prop_map(move |order| ReportKind::UnclearReport { order, reason: reason() }),
+        1 => (order(), 0..1_000_i64).prop_map(|(order, quantity)| ReportKind::FilledInAll { order, quantity: quantity.into() }),
         1 => (0..3_usize, any::<bool>()).prop_map(|(line, up)| ReportKind::Line { line: LineKind::ALL[line], up, reason: None }),
         4 => odd_answer().prop_map(ReportKind::Inquiry),
         4 => odd_page().prop_map(ReportKind::OpenOrders),

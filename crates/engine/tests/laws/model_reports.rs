@@ -41,6 +41,7 @@ impl Model {
             ReportKind::Gap
             | ReportKind::ReportsLost
             | ReportKind::UnclearReport { .. }
+            | ReportKind::FilledInAll { .. }
             | ReportKind::Line { .. }
             | ReportKind::Inquiry(_)
             | ReportKind::Statement(_)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use domain::breaks::BreakRepair;
 use domain::order::{BaseState, ExecType, Order};
 use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder, VenueOrderState};
-use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text, Timestamp};
+use domain::{AdapterName, Instruction, OrderId, PlantedBug, Quantity, Text, Timestamp};
 
 use self::inquiry_queue::{INQUIRIES_AFTER_GAP_PER_SECOND, INQUIRY_FIRST_SECONDS, Inquiry};
 use self::missing_fills::Unbooked;
@@ -68,6 +68,15 @@ impl Trading {
         match before {
             None => self.start_inquiry(order.id, at.plus_seconds(INQUIRY_FIRST_SECONDS.into()), note),
             Some(_) => self.inquiries.change(order.id, note),
+        }
+    }
+
+    /// The venue has filled more than is booked: an execution before its report is missing. An order that is no longer kept is not compared.
+    pub(crate) fn on_filled_in_all(&mut self, report: OrderReport, shown: Quantity, out: &mut Outbox) {
+        let booked = self.orders.get(report.order).map(|order| order.filled);
+        if let Some(booked) = booked.filter(|booked| shown > *booked) {
+            let reason = format!("the venue has filled {shown}, but only {booked} were reported");
+            self.on_unclear_report(report, &reason.into(), out);
         }
     }
 
