@@ -1,4 +1,5 @@
-//! TCP proxy whose connections can be cut, or held: nothing passes, in both directions or in one, and neither end is told.
+//! TCP proxy whose connections can be cut, held or made to lose what is sent: nothing passes, in both directions or in one, and neither
+//! end is told.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,11 +16,12 @@ pub struct CuttableProxy {
     holds: [Arc<Hold>; 2],
 }
 
-/// Whether bytes wait.
+/// Whether bytes wait, or are lost.
 #[derive(Default)]
 struct Hold {
     is_held: Mutex<bool>,
     changed: Condvar,
+    loses: AtomicBool,
 }
 
 impl CuttableProxy {
@@ -67,6 +69,11 @@ impl CuttableProxy {
         self.holds[1].set(true);
     }
 
+    /// What the target sends is lost, or passes again. The connections stay.
+    pub fn lose_answers(&self, lost: bool) {
+        self.holds[1].loses.store(lost, Ordering::SeqCst);
+    }
+
     pub fn restore(&self) {
         self.is_cut.store(false, Ordering::Relaxed);
         self.holds.iter().for_each(|hold| hold.set(false));
@@ -108,6 +115,9 @@ fn copy_bytes(mut from: &TcpStream, mut to: &TcpStream, hold: &Hold) {
         && length > 0
     {
         hold.wait();
+        if hold.loses.load(Ordering::SeqCst) {
+            continue;
+        }
         if to.write_all(&bytes[..length]).is_err() {
             break;
         }
@@ -136,6 +146,21 @@ mod tests {
             wait_for("its end", || (ends() == 0).then_some(()));
         }
         assert!(proxy.connections.lock().unwrap().len() <= 2, "what has ended is forgotten");
+    }
+
+    #[test]
+    fn answers_that_are_lost_never_come() {
+        let target = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = CuttableProxy::to(target.local_addr().unwrap());
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        let (mut served, _) = target.accept().unwrap();
+        proxy.lose_answers(true);
+        client.write_all(b"order").unwrap();
+        let mut bytes = [0; 5];
+        served.read_exact(&mut bytes).unwrap();
+        served.write_all(b"lost.").unwrap();
+        drop(served);
+        assert_eq!(client.read(&mut bytes).unwrap(), 0, "the end of the connection is the next thing that comes");
     }
 
     #[test]

@@ -104,9 +104,10 @@ impl Harness for RialtoHarness<'_> {
         self.price_line.restore();
     }
 
-    /// What the session layer loses it asks for again.
-    fn lose_reports(&mut self, _: bool) -> bool {
-        false
+    /// The messages of the venue are lost on the line. The numbers of the session show it, and the venue is asked for them.
+    fn lose_reports(&mut self, lost: bool) -> bool {
+        self.line.lose_answers(lost);
+        true
     }
 
     /// Prices have a line of their own.
