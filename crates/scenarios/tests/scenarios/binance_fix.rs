@@ -9,10 +9,11 @@ use domain::report::{InquiryResult, ReportKind, SessionState};
 use scenarios::proxy::CuttableProxy;
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::binance::{BITCOIN, LabPlatform, order_of, place_when_priced, resting, wait_for_open, wait_for_session};
 use crate::evidence::{JournalEvidence, JournalledReport, reports_of};
+use crate::fix_orders::client::FixClient;
 use crate::test_platform::{TraderClient, with_id};
 
 struct FixPlatform {
@@ -52,6 +53,21 @@ impl FixPlatform {
         wait_for_open(&mut server.client(), "ORDERS");
         server
     }
+
+    /// By a client with another account, over the lab's generic FIX.
+    fn sell_to_the_best_bid(&self) {
+        let mut other = FixClient::of_lab("ALPHA");
+        other.log_on(self.lab.lab.address("fix44").parse().unwrap());
+        other.send("35=D|11=TAKES|55=BTCUSDT|54=2|38=0.01|40=2|44=60000|59=3");
+        while other.expect("8").get(39) != Some("2") {}
+    }
+}
+
+/// Between the opening quotes of the lab, so that nothing trades before it.
+fn resting_best(int_id: &str) -> Value {
+    let mut order = resting(int_id);
+    order["limit"] = json!("60000");
+    order
 }
 
 #[test]
@@ -86,6 +102,21 @@ fn orders_over_signed_fix_and_the_fills_of_a_cut_come_back_by_rest() {
     assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
     client.wait_for_status("rests", "CANCELED");
     platform.lab.expect_equal_books(&mut client);
+
+    // An order that rests is filled by another client while the line is cut.
+    client.place(&resting_best("filled-meanwhile"));
+    client.wait_for_status("filled-meanwhile", "SUBMITTED");
+    let before = losses();
+    platform.orders.cut();
+    wait_for("the venue to be lost", || (losses() > before).then_some(()));
+    let trades = platform.lab.ledger("trades").len();
+    platform.sell_to_the_best_bid();
+    wait_for("the venue to have the trade", || (platform.lab.ledger("trades").len() > trades).then_some(()));
+    assert_eq!(client.order("filled-meanwhile")["status"], "SUBMITTED", "nothing tells it yet");
+    platform.orders.restore();
+    client.wait_for_status("filled-meanwhile", "EXECUTED");
+    wait_for_open(&mut client, "ORDERS");
+    platform.lab.expect_equal_books(&mut client);
     server.stop();
 
     // What happened while nobody was there: nothing, and it is known.
@@ -94,6 +125,7 @@ fn orders_over_signed_fix_and_the_fills_of_a_cut_come_back_by_rest() {
     assert_eq!(server.client().get_json("/rest/execution/order"), json!([]));
     server.stop();
     expect_fill_of_the_first_answer(&platform, "in-flight");
+    expect_fill_of_the_first_answer(&platform, "filled-meanwhile");
     platform.lab.stop();
 }
 

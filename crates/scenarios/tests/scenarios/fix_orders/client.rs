@@ -14,6 +14,7 @@ const SOH: char = '\u{1}';
 
 pub(crate) struct FixClient {
     comp_id: String,
+    target_comp_id: String,
     connection: Option<ClientConnection>,
     /// Of the next message in each direction; they outlive a connection.
     pub(crate) next_out: u64,
@@ -66,6 +67,7 @@ impl FixClient {
     pub(crate) fn new(comp_id: &str) -> Self {
         Self {
             comp_id: comp_id.into(),
+            target_comp_id: "RIALTO".into(),
             connection: None,
             next_out: 1,
             next_in: 1,
@@ -74,6 +76,11 @@ impl FixClient {
             written: String::new(),
             seconds_ahead: seconds_to_noon(),
         }
+    }
+
+    /// A client of the venue lab, whose clock is the wall's.
+    pub(crate) fn of_lab(account: &str) -> Self {
+        Self { target_comp_id: "LAB".into(), seconds_ahead: 0, ..Self::new(account) }
     }
 
     pub(crate) fn connect(&mut self, address: SocketAddr) {
@@ -145,8 +152,9 @@ impl FixClient {
     }
 
     fn write(&mut self, number: u64, kind: &str, body: &str, header: &str) {
-        let comp_id = &self.comp_id;
-        let head = format!("35={kind}|34={number}|49={comp_id}|52={}|56=RIALTO|{header}", self.now());
+        let now = self.now();
+        let Self { comp_id, target_comp_id, .. } = &*self;
+        let head = format!("35={kind}|34={number}|49={comp_id}|52={now}|56={target_comp_id}|{header}");
         let body = (head + body + if body.is_empty() { "" } else { "|" }).replace('|', &SOH.to_string());
         let mut message = format!("8=FIX.4.4{SOH}9={}{SOH}{body}", body.len());
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
