@@ -163,14 +163,14 @@ pub struct ProcessRun {
     /// The newest phase that it was told to enter.
     pub phase: StrategyPhase,
     /// Its newest requests by key, each with its refusal where it was refused.
-    pub requests: Vec<(u64, Option<RequestRefusal>)>,
+    pub requests: Vec<(u64, Option<SettledRefusal>)>,
     /// What became of requests up to this key is not known any more.
     pub forgotten: u64,
 }
 
 /// Why a request of a strategy process was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct RequestRefusal {
+pub struct SettledRefusal {
     /// Stable, kebab-case.
     #[n(0)]
     pub code: Text,

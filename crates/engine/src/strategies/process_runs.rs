@@ -5,27 +5,45 @@ use std::collections::BTreeMap;
 
 use domain::StrategyId;
 use domain::command::StrategyRequestKey;
-use domain::query::{EngineResult, RequestRefusal};
-use minicbor::{Decode, Encode};
+use domain::query::{EngineResult, SettledRefusal};
+use minicbor::{Decode, Decoder, Encode, Encoder};
 
 /// Requests of a run that are kept, the newest: a process has no more of them unanswered.
 pub(crate) const REQUESTS_KEPT: usize = 8_192;
 
-#[derive(Debug, Clone, Default, Encode, Decode)]
-pub(crate) struct ProcessRuns {
-    #[n(0)]
-    by_strategy: BTreeMap<StrategyId, SettledRequests>,
-}
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProcessRuns(BTreeMap<StrategyId, SettledRequests>);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct SettledRequests {
     #[n(0)]
     pub(crate) run: u64,
     #[n(1)]
-    pub(crate) by_key: BTreeMap<u64, Option<RequestRefusal>>,
+    pub(crate) by_key: BTreeMap<u64, Option<SettledRefusal>>,
     /// The newest key that is no longer kept.
     #[n(2)]
     pub(crate) forgotten: u64,
+}
+
+/// Written only where there is one, so that the state of other engines is what earlier builds wrote.
+impl<C> Encode<C> for ProcessRuns {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        self.0.encode(e, ctx)
+    }
+
+    fn is_nil(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for ProcessRuns {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        BTreeMap::decode(d, ctx).map(Self)
+    }
 }
 
 impl ProcessRuns {
@@ -35,30 +53,30 @@ impl ProcessRuns {
         let StrategyRequestKey { strategy, run, key } = request;
         if key == 0 {
             if outcome.is_ok() {
-                self.by_strategy.insert(strategy, SettledRequests { run, ..SettledRequests::default() });
+                self.0.insert(strategy, SettledRequests { run, ..SettledRequests::default() });
             }
             return;
         }
-        if let Some(requests) = self.by_strategy.get_mut(&strategy).filter(|requests| requests.run == run) {
+        if let Some(requests) = self.0.get_mut(&strategy).filter(|requests| requests.run == run) {
             let refusal = outcome.as_ref().err();
             requests.keep(
                 key,
-                refusal.map(|refusal| RequestRefusal { code: refusal.code().into(), text: refusal.to_string().into() }),
+                refusal.map(|refusal| SettledRefusal { code: refusal.code().into(), text: refusal.to_string().into() }),
             );
         }
     }
 
     pub(crate) fn on_exit(&mut self, strategy: StrategyId) {
-        self.by_strategy.remove(&strategy);
+        self.0.remove(&strategy);
     }
 
     pub(crate) fn of(&self, strategy: StrategyId) -> Option<&SettledRequests> {
-        self.by_strategy.get(&strategy)
+        self.0.get(&strategy)
     }
 }
 
 impl SettledRequests {
-    fn keep(&mut self, key: u64, refusal: Option<RequestRefusal>) {
+    fn keep(&mut self, key: u64, refusal: Option<SettledRefusal>) {
         self.by_key.insert(key, refusal);
         if self.by_key.len() > REQUESTS_KEPT
             && let Some((oldest, _)) = self.by_key.pop_first()
@@ -90,13 +108,23 @@ mod tests {
         settle(&mut runs, 7, 2, Err(Refusal::DateInThePast));
         settle(&mut runs, 5, 3, Ok(Answer::Done));
         let refusal =
-            RequestRefusal { code: "date-in-the-past".into(), text: Refusal::DateInThePast.to_string().into() };
+            SettledRefusal { code: "date-in-the-past".into(), text: Refusal::DateInThePast.to_string().into() };
         let known = SettledRequests { run: 7, by_key: BTreeMap::from([(1, None), (2, Some(refusal))]), forgotten: 0 };
         assert_eq!(runs.of(ONE), Some(&known));
         settle(&mut runs, 9, 0, Ok(Answer::Done));
         assert_eq!(runs.of(ONE), Some(&SettledRequests { run: 9, ..SettledRequests::default() }));
         runs.on_exit(ONE);
         assert_eq!(runs.of(ONE), None);
+        assert!(Encode::<()>::is_nil(&runs));
+    }
+
+    #[test]
+    fn runs_are_read_as_they_were_written() {
+        let mut runs = ProcessRuns::default();
+        settle(&mut runs, 7, 0, Ok(Answer::Done));
+        settle(&mut runs, 7, 4, Err(Refusal::DateInThePast));
+        let read: ProcessRuns = minicbor::decode(&minicbor::to_vec(&runs).unwrap()).unwrap();
+        assert_eq!(read.of(ONE), runs.of(ONE));
     }
 
     #[test]

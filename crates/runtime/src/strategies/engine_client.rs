@@ -131,6 +131,13 @@ impl EngineClient {
         Ok(with_state(missed, state))
     }
 
+    /// Whether history has everything up to now.
+    pub(super) fn check_history(&self) -> Result<(), CommandRefused> {
+        let as_of = self.0.journal.durable();
+        let newest = PageRequest { after: as_of, limit: 1 };
+        self.0.history.events(as_of, newest).map(drop).map_err(|error| CommandRefused(error.to_string()))
+    }
+
     /// What history has after a sequence, as far as it is wanted.
     fn recorded_events(
         &self,

@@ -84,6 +84,8 @@ impl StrategySupervisor {
             self.engine.stop(strategy.id, Some(disconnected(reason))).map_err(failed)?;
             return Ok(None);
         }
+        // After a crash it may be read for some time: the process tries again.
+        self.engine.check_history().map_err(failed)?;
         let who = StrategyIdentity { id: strategy.id, name: strategy.name.clone(), run: known.run };
         let link = self.router.connect(&who, false);
         link.queue().await_replay();
@@ -115,32 +117,34 @@ impl StrategySupervisor {
         Some(AttachedStrategy { identity: who, reference, link, events: notes, heartbeat, is_resumed, adopted })
     }
 
-    /// A run continues after its last acknowledged event; it drops repeated events itself.
+    /// A run continues after its last acknowledged event; it drops repeated events itself. Where that is not possible, a new one may begin.
     pub(super) fn replay(&mut self, strategy: StrategyId, heard: u64) {
-        let missed = self.missed_events(strategy, heard);
-        if missed.len() > MISSED_MAX {
-            self.disconnect(strategy, disconnected(format!("missed more than {MISSED_MAX} events of its orders")));
-        } else if let Some(running) = self.instances.get(&strategy) {
-            running.queue().replay(heard, &missed);
-        }
+        let failure = match self.missed_events(strategy, heard) {
+            Ok(missed) if missed.len() <= MISSED_MAX => {
+                let running = self.instances.get(&strategy);
+                return running.into_iter().for_each(|running| running.queue().replay(heard, &missed));
+            }
+            Ok(_) => format!("missed more than {MISSED_MAX} events of its orders"),
+            Err(CommandRefused(reason)) => format!("missed events that cannot be replayed: {reason}"),
+        };
+        self.disconnect(strategy, disconnected(failure));
     }
 
     /// A new run gets the last changes of the earlier run's orders, and the current state.
     pub(super) fn send_missed(&mut self, strategy: StrategyId, heard: u64) {
         let missed = self.missed_events(strategy, heard);
-        let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
-        self.instances.get(&strategy).into_iter().for_each(|running| running.queue().push_missed(newest));
+        let Some(running) = self.instances.get(&strategy) else { return };
+        match missed {
+            Ok(missed) => running.queue().push_missed(&missed[missed.len().saturating_sub(MISSED_MAX)..]),
+            Err(CommandRefused(reason)) => {
+                running.queue().disconnect(&format!("missed events cannot be replayed: {reason}"));
+            }
+        }
     }
 
-    fn missed_events(&self, strategy: StrategyId, heard: u64) -> Vec<PublishedEvent> {
+    fn missed_events(&self, strategy: StrategyId, heard: u64) -> Result<Vec<PublishedEvent>, CommandRefused> {
         let is_adopted = self.instances.get(&strategy).is_some_and(|running| running.is_adopted);
         let source = if is_adopted { MissedSource::History } else { MissedSource::Queue };
-        self.engine.missed_events(strategy, heard, (self.clock)(), source).unwrap_or_else(|CommandRefused(reason)| {
-            let running = self.instances.get(&strategy);
-            running.into_iter().for_each(|running| {
-                running.queue().disconnect(&format!("missed events cannot be replayed: {reason}"));
-            });
-            vec![]
-        })
+        self.engine.missed_events(strategy, heard, (self.clock)(), source)
     }
 }

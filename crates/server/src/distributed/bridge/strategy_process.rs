@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::command::StrategyPhase;
-use domain::query::{ProcessRun, RequestRefusal};
+use domain::query::{ProcessRun, SettledRefusal};
 use domain::{Command, StrategyId, Text};
 use runtime::strategies::protocol::{CommandRefusal, ServerMessage};
 use runtime::strategies::{
@@ -216,8 +216,8 @@ impl StrategyProcess {
 
 /// What the journal knows of the requests of a run that began at another server, as that one has answered them or would have.
 fn settled_answers(known: ProcessRun) -> (u64, BTreeMap<u64, Option<ServerMessage>>) {
-    let answer = |(key, refusal): (u64, Option<RequestRefusal>)| {
-        let refusal = refusal.map(|RequestRefusal { code, text }| CommandRefusal { code, text });
+    let answer = |(key, refusal): (u64, Option<SettledRefusal>)| {
+        let refusal = refusal.map(|SettledRefusal { code, text }| CommandRefusal { code, text });
         (key, Some(ServerMessage::Answer { key, refusal }))
     };
     (known.forgotten, known.requests.into_iter().map(answer).collect())
