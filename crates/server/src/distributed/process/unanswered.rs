@@ -40,7 +40,7 @@ impl UnansweredRequests {
     }
 
     /// Everything that is to be sent again, in its order. The server has as long for it as for new commands.
-    pub(crate) fn to_resend(&mut self, now: Timestamp) -> Vec<StrategyRequestBody> {
+    pub(crate) fn resend(&mut self, now: Timestamp) -> Vec<StrategyRequestBody> {
         self.resent_until = Some(now.plus_seconds(DEADLINE_SECONDS));
         self.open.iter().map(|(key, open)| request(*key, open)).collect()
     }
@@ -94,7 +94,7 @@ mod tests {
         ];
         assert_eq!(unanswered.expired(Timestamp(10_000_000_003)), [2]);
         let (again, answered_by) = (Timestamp(20_000_000_000), Timestamp(30_000_000_000));
-        assert_eq!(unanswered.to_resend(again), said);
+        assert_eq!(unanswered.resend(again), said);
         assert_eq!(
             [unanswered.expired(answered_by), unanswered.expired(Timestamp(answered_by.0 + 1))],
             [vec![], vec![2, 3]]
@@ -103,6 +103,6 @@ mod tests {
             (unanswered.on_answer(1), unanswered.on_answer(2), unanswered.on_answer(2)),
             (None, Some(cancel()), None)
         );
-        assert_eq!(unanswered.to_resend(again), said[2..]);
+        assert_eq!(unanswered.resend(again), said[2..]);
     }
 }

@@ -408,7 +408,7 @@ impl BusClient {
         // An attached client that reconnects replaces no other process.
         self.takes_over = false;
         tracing::info!("attached to the server");
-        for request in self.unanswered.to_resend(self.time.now()) {
+        for request in self.unanswered.resend(self.time.now()) {
             connection.send(request).await?;
         }
         while let Some(request) = self.run.as_mut().and_then(|run| run.unsent.pop_front()) {
