@@ -270,7 +270,8 @@ fn a_venue_that_takes_no_cancels_is_asked_for_none_and_a_kill_names_the_orders_t
     let dialect = folder.path().join("ordermatch.toml");
     std::fs::write(&dialect, shipped.replace("cancel = true", "cancel = false\nexpires = true")).unwrap();
     let ordermatch = QuickfixProgram::start("ordermatch", "FIX.4.2");
-    let server = platform_at(&ordermatch, &dialect.display().to_string()).start();
+    let desk = platform_at(&ordermatch, &dialect.display().to_string());
+    let server = desk.start();
     let mut client = server.client();
     wait_until_open(&mut client);
     let adapters = client.get_json("/rest/adapter");

@@ -136,6 +136,9 @@ impl StoryEngine {
 
     pub(super) fn listed(&self, words: &[&str]) -> ReportKind {
         match words {
+            ["filled-in-all", id, quantity] => {
+                ReportKind::FilledInAll { order: self.number(id), quantity: quantity.parse().unwrap() }
+            }
             // Asked now, one page.
             ["lists", parts @ ..] => self.page(parts, 0, (0, true)),
             ["listed", seconds, "ago", parts @ ..] => self.page(parts, seconds.parse().unwrap(), (0, true)),

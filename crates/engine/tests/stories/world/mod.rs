@@ -251,9 +251,6 @@ impl StoryEngine {
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
             ["reports-lost"] => ReportKind::ReportsLost,
-            ["filled-in-all", id, quantity] => {
-                ReportKind::FilledInAll { order: self.number(id), quantity: quantity.parse().unwrap() }
-            }
             ["contradicts", id, reason @ ..] => {
                 ReportKind::UnclearReport { order: self.number(id), reason: reason.join(" ").into() }
             }
