@@ -1,4 +1,4 @@
-//! A strategy in a process of its own, connected over NATS, trades while the lead changes: its leader is paused, killed, and hands over. It
+//! A strategy in a process of its own, over NATS or the broker, trades while the lead changes: its leader is paused, killed, and hands over. It
 //! goes on with its run at the member that leads then.
 
 use std::collections::BTreeSet;
@@ -28,11 +28,18 @@ impl Drop for StrategyProcess {
 }
 
 impl StrategyProcess {
-    fn start(cluster: &TestCluster) -> Self {
-        let nats = format!("strategies.nats={}", nats_file(cluster));
+    fn over_nats(cluster: &TestCluster) -> Self {
+        Self::start(cluster, &["--set", &format!("strategies.nats={}", nats_file(cluster))])
+    }
+
+    fn over_the_broker(cluster: &TestCluster) -> Self {
+        Self::start(cluster, &["--server", &["a", "b"].map(|member| cluster.address(member)).join(",")])
+    }
+
+    fn start(cluster: &TestCluster, way: &[&str]) -> Self {
         let log = fs::File::create(log_file(cluster)).unwrap();
         let mut command = Command::new(binary::rialto());
-        command.args(["strategy", "run", "MAKER", "--set", &nats, "--set", MAKER]);
+        command.args(["strategy", "run", "MAKER", "--set", MAKER]).args(way);
         Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
     }
 
@@ -55,7 +62,11 @@ fn log_file(cluster: &TestCluster) -> std::path::PathBuf {
 }
 
 fn launcher(cluster: &TestCluster, member: &str) -> ServerLauncher {
-    cluster.launcher(member).set("strategies.distributed", true).set("strategies.nats", nats_file(cluster))
+    cluster.launcher(member).set("strategies.distributed", true)
+}
+
+fn with_nats(cluster: &TestCluster, member: &str) -> ServerLauncher {
+    launcher(cluster, member).set("strategies.nats", nats_file(cluster))
 }
 
 /// Ids of the strategy's open orders.
@@ -107,8 +118,8 @@ fn leads(member: &RunningServer, epoch: u64) -> HttpClient {
     member.client()
 }
 
-fn follower(cluster: &TestCluster, member: &str) -> RunningServer {
-    let server = launcher(cluster, member).start();
+fn follower(launcher: &ServerLauncher) -> RunningServer {
+    let server = launcher.start();
     wait_for_health(&mut server.client(), "/health/ready", 200, "follower");
     server
 }
@@ -120,18 +131,49 @@ fn hand_over(cluster: &TestCluster, from: RunningServer) {
     assert_eq!(from.wait().code, Some(0));
 }
 
+fn first_lead(cluster: &TestCluster, member: &RunningServer) -> HttpClient {
+    let mut client = leads(member, 1);
+    wait_for_session(&mut client, "SUBSCRIBED");
+    cluster.lab.credit_opening_balances(&mut client);
+    client
+}
+
+fn first_run(client: &mut HttpClient) -> String {
+    let both = wait_for("both quotes", || Some(quotes(client)).filter(|quotes| quotes.len() == 2));
+    run_of(&both[0]).to_owned()
+}
+
+/// A leader that is paused closes no connection: the process hears no heart-beats.
+#[test]
+fn a_strategy_process_over_the_broker_finds_the_member_that_leads_and_goes_on_with_its_run() {
+    let lab = LabPlatform::with("BETA", &["activity=calm"], "");
+    let cluster = TestCluster::with_members(&["a", "b"], 0, lab);
+    let first = launcher(&cluster, "a").start();
+    let mut client = first_lead(&cluster, &first);
+    let process = StrategyProcess::over_the_broker(&cluster);
+    let run = &first_run(&mut client);
+    let second = follower(&launcher(&cluster, "b"));
+    send_signal(first.pid(), "STOP");
+    let mut client = leads(&second, 2);
+    expect_goes_on(&mut client, run);
+    send_signal(first.pid(), "CONT");
+    assert_eq!(first.wait().code, Some(FENCED));
+    expect_goes_on(&mut client, run);
+    assert_eq!(process.leave(), Some(0), "{}", fs::read_to_string(log_file(&cluster)).unwrap());
+    wait_for("the cancel of its orders", || open_orders(&mut client).is_empty().then_some(()));
+    second.stop();
+    cluster.lab.stop();
+}
+
 #[test]
 fn a_strategy_process_trades_on_in_the_same_run_when_its_leader_is_paused_killed_or_hands_over() {
     let lab = LabPlatform::with("BETA", &["activity=calm"], "");
     let cluster = TestCluster::with_members(&["a", "b"], 0, lab);
-    let first = launcher(&cluster, "a").start();
-    let mut client = leads(&first, 1);
-    wait_for_session(&mut client, "SUBSCRIBED");
-    cluster.lab.credit_opening_balances(&mut client);
-    let process = StrategyProcess::start(&cluster);
-    let run = wait_for("both quotes", || Some(quotes(&mut client)).filter(|quotes| quotes.len() == 2)).remove(0);
-    let run = run_of(&run);
-    let second = follower(&cluster, "b");
+    let first = with_nats(&cluster, "a").start();
+    let mut client = first_lead(&cluster, &first);
+    let process = StrategyProcess::over_nats(&cluster);
+    let run = &first_run(&mut client);
+    let second = follower(&with_nats(&cluster, "b"));
     expect_goes_on(&mut client, run);
 
     send_signal(first.pid(), "STOP");
@@ -141,11 +183,11 @@ fn a_strategy_process_trades_on_in_the_same_run_when_its_leader_is_paused_killed
     assert_eq!(first.wait().code, Some(FENCED));
     expect_goes_on(&mut second.client(), run);
 
-    let first = follower(&cluster, "a");
+    let first = follower(&with_nats(&cluster, "a"));
     second.kill();
     expect_goes_on(&mut leads(&first, 3), run);
 
-    let second = follower(&cluster, "b");
+    let second = follower(&with_nats(&cluster, "b"));
     hand_over(&cluster, first);
     let mut client = leads(&second, 4);
     expect_goes_on(&mut client, run);

@@ -46,7 +46,7 @@ pub enum BridgeTransport {
 impl BridgeTransport {
     async fn connect(&self) -> io::Result<BusLine<DuplexStream>> {
         Ok(match self {
-            Self::Broker(connect) => BusLine::Broker(Box::new(StompClient::connect(connect(), None).await?)),
+            Self::Broker(connect) => BusLine::Broker(Box::new(StompClient::connect_internal(connect()).await?)),
             Self::Nats { config, shared } => {
                 BusLine::Nats(Box::new(NatsLine::of_server(config, shared.clone()).await?))
             }

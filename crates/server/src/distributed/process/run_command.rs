@@ -19,6 +19,8 @@ use crate::signals;
 /// Notes that are queued; the strategy waits with one more.
 const NOTES_MAX: usize = 64;
 const ADDRESS_TIMEOUT: Duration = Duration::from_secs(5);
+/// A member that does not say so soon that it leads does not: others are asked.
+const LEADER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often the bus client of a silent strategy is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -141,7 +143,7 @@ fn broker_address(servers: &str) -> Result<String, ExitFailure> {
     let servers: Vec<&str> = servers.split(',').map(|server| server.trim().trim_end_matches('/')).collect();
     match servers[..] {
         [server] => broker_of(server),
-        _ => match servers.iter().find(|server| ask(server, "/health/leader").is_ok()) {
+        _ => match servers.iter().find(|server| ask(server, "/health/leader", LEADER_TIMEOUT).is_ok()) {
             Some(leader) => broker_of(leader),
             None => Err(ExitFailure::new(Exit::Failed, format!("none of the servers leads: {}", servers.join(", ")))),
         },
@@ -153,13 +155,13 @@ fn broker_of(server: &str) -> Result<String, ExitFailure> {
         let text = format!("the server at {server} did not return the address of its broker: {error}");
         ExitFailure::new(Exit::Failed, text)
     };
-    let url = ask(server, "/rest/broker/url/main").map_err(|error| failed(&error.to_string()))?;
+    let url = ask(server, "/rest/broker/url/main", ADDRESS_TIMEOUT).map_err(|error| failed(&error.to_string()))?;
     let address = url.trim_matches('"').strip_prefix("tcp://");
     address.map(ToOwned::to_owned).ok_or_else(|| failed(&format!("it says {url}")))
 }
 
-fn ask(server: &str, path: &str) -> Result<String, ureq::Error> {
-    let agent = ureq::Agent::config_builder().timeout_global(Some(ADDRESS_TIMEOUT)).proxy(None).build();
+fn ask(server: &str, path: &str, patience: Duration) -> Result<String, ureq::Error> {
+    let agent = ureq::Agent::config_builder().timeout_global(Some(patience)).proxy(None).build();
     let mut request = ureq::Agent::new_with_config(agent).get(format!("{server}{path}"));
     if let Ok(token) = std::env::var(TOKEN_VARIABLE) {
         request = request.header("Authorization", format!("Bearer {token}"));
