@@ -6,8 +6,8 @@ use domain::{Event, IntId, Order, Side, Source, TimeInForce};
 
 use super::client::FixClient;
 use super::message::{
-    ACCOUNT, CL_ORD_ID, CUM_QTY, ClientMessage, EXEC_TYPE, LAST_PX, LAST_QTY, MSG_SEQ_NUM, ORD_STATUS, ORDER_ID,
-    ORDER_QTY, PRICE, PlatformMessage, SIDE, SYMBOL, TEXT, TIME_IN_FORCE,
+    ACCOUNT, CL_ORD_ID, CUM_QTY, ClientMessage, EXEC_TYPE, LAST_PX, LAST_QTY, MSG_SEQ_NUM, NO_ORDER, ORD_STATUS,
+    ORDER_ID, ORDER_QTY, PRICE, PlatformMessage, SIDE, SYMBOL, TEXT, TIME_IN_FORCE,
 };
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, ensure};
@@ -15,8 +15,6 @@ use crate::invariants::progress::{CheckProgress, FixProgress};
 use crate::market::Market;
 
 const INCOMPLETE: &str = "FIX reports are incomplete";
-/// OrderID (37) of an order that does not exist.
-const NONE: &str = "NONE";
 /// Why a message is refused whose order exists.
 const DUPLICATE: &str = "duplicate-order";
 
@@ -81,7 +79,7 @@ impl FixClient {
         progress: &CheckProgress,
     ) -> InvariantResult {
         let told = self.session.received.range(own.received + 1..).map(|(_, message)| message);
-        for report in told.filter(|message| message.msg_type == "8" && message.get(ORDER_ID) != Some(NONE)) {
+        for report in told.filter(|message| message.msg_type == "8" && message.get(ORDER_ID) != Some(NO_ORDER)) {
             let int_id = report.get(ORDER_ID).and_then(|id| id.parse().ok());
             let number = int_id.and_then(|int_id: IntId| progress.numbers.get(&int_id));
             let order = number.and_then(|number| books.orders.get(number)).filter(|order| self.is_own(order));
@@ -159,7 +157,7 @@ fn concerns(event: &Event, comp_id: &str) -> bool {
 /// Of a new order: there is none, and not because there is one already.
 fn is_refusal(message: &PlatformMessage) -> bool {
     message.msg_type == "8"
-        && message.get(ORDER_ID) == Some(NONE)
+        && message.get(ORDER_ID) == Some(NO_ORDER)
         && message.get(EXEC_TYPE) == Some("8")
         && !message.get(TEXT).unwrap_or_default().starts_with(DUPLICATE)
 }
@@ -197,7 +195,8 @@ fn tells(report: &PlatformMessage, event: &Event) -> bool {
         }
         // What a refusal becomes depends on the request; of an order that does not exist it has the reason.
         Event::Refused(refused) => {
-            report.get(ORDER_ID) != Some(NONE) || report.get(TEXT).is_some_and(|text| text.starts_with(&*refused.code))
+            report.get(ORDER_ID) != Some(NO_ORDER)
+                || report.get(TEXT).is_some_and(|text| text.starts_with(&*refused.code))
         }
         _ => true,
     }

@@ -211,7 +211,7 @@ impl FixClient {
                 Ok(())
             }
             // The answer to questions, of which these clients have none.
-            "j" => Err(self.broken(UNEXPECTED_ANSWER, message.to_string())),
+            "j" => Err(self.broken(UNEXPECTED_ANSWER, message.tags())),
             _ => Ok(()),
         }
     }

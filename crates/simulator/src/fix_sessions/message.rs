@@ -29,6 +29,12 @@ pub(crate) const ORDER_ID: i32 = 37;
 pub(crate) const ORD_STATUS: i32 = 39;
 pub(crate) const EXEC_TYPE: i32 = 150;
 pub(crate) const REF_SEQ_NUM: i32 = 45;
+pub(crate) const BEGIN_SEQ_NO: i32 = 7;
+pub(crate) const END_SEQ_NO: i32 = 16;
+pub(crate) const NEW_SEQ_NO: i32 = 36;
+
+/// OrderID (37) of an order that does not exist.
+pub(crate) const NO_ORDER: &str = "NONE";
 
 /// Type and fields of a message, without the session's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,23 +64,6 @@ impl ClientMessage {
 
     pub(crate) fn decimal(&self, tag: i32) -> Option<Decimal> {
         self.get(tag)?.parse().ok()
-    }
-}
-
-impl std::fmt::Display for ClientMessage {
-    /// In the words of the trade, without the session's.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [id, of, symbol, quantity, price] =
-            [CL_ORD_ID, ORIG_CL_ORD_ID, SYMBOL, ORDER_QTY, PRICE].map(|tag| self.get(tag).unwrap_or_default());
-        match self.msg_type {
-            "D" => {
-                let side = if self.get(SIDE) == Some("1") { "buy" } else { "sell" };
-                write!(f, "{id}: {side} {quantity} of {symbol} at {price}")
-            }
-            "F" => write!(f, "{id}: cancel {of}"),
-            "G" => write!(f, "{id}: replace {of}, quantity {quantity}"),
-            other => write!(f, "a message of type {other}"),
-        }
     }
 }
 
@@ -120,7 +109,7 @@ pub(crate) fn utc(nanos: i64) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlatformMessage {
     pub(crate) msg_type: String,
-    fields: Vec<(i32, String)>,
+    pub(super) fields: Vec<(i32, String)>,
 }
 
 impl PlatformMessage {
@@ -141,12 +130,5 @@ impl PlatformMessage {
     /// Whether it is sent again on request, under its number.
     pub(crate) fn is_application(&self) -> bool {
         !matches!(self.msg_type.as_str(), "0" | "1" | "2" | "3" | "4" | "5" | "A")
-    }
-}
-
-impl std::fmt::Display for PlatformMessage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.msg_type)?;
-        self.fields.iter().filter(|(tag, _)| *tag != 35).try_for_each(|(tag, value)| write!(f, " {tag}={value}"))
     }
 }

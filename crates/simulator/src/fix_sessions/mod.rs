@@ -5,6 +5,7 @@ mod client;
 mod message;
 mod port;
 mod session;
+mod words;
 
 pub(crate) use client::{CANCELED_ON_DISCONNECT, COMP_IDS, FixClient};
 pub(crate) use port::{FixPort, FixPortParts, session_settings};

@@ -202,7 +202,7 @@ impl ClientSession {
         let number = message.number(tag::MSG_SEQ_NUM).unwrap_or(0);
         let kept = PlatformMessage::of(message);
         if kept.msg_type == "5" && kept.get(58).is_some_and(|text| text.contains("MsgSeqNum too")) {
-            return Err(self.broken(kept.to_string()));
+            return Err(self.broken(kept.tags()));
         }
         if kept.msg_type == "2" {
             self.resend(at, message);
@@ -248,7 +248,7 @@ impl ClientSession {
             return Ok((message.msg_type == "3").then_some(message));
         }
         if let Some(before) = self.received.insert(number, message.clone()) {
-            return Err(self.broken(format!("number {number} was {before} and is {message}")));
+            return Err(self.broken(format!("number {number} was {} and is {}", before.tags(), message.tags())));
         }
         self.lines.push(format!("{} is told {number}: {message}", self.comp_id));
         Ok(Some(message))
@@ -258,7 +258,7 @@ impl ClientSession {
     fn on_sequence_reset(&mut self, number: u64, message: &PlatformMessage) -> Result<(), BrokenInvariant> {
         let next = message.get(36).and_then(|next| next.parse().ok()).unwrap_or(0);
         if message.get(123) != Some("Y") || next <= number {
-            return Err(self.broken(format!("the platform resets numbers: {message}")));
+            return Err(self.broken(format!("the platform resets numbers: {}", message.tags())));
         }
         self.filled.extend(number..next);
         self.next_in = next;
@@ -269,20 +269,22 @@ impl ClientSession {
     fn on_earlier(&self, number: u64, message: &PlatformMessage, is_duplicate: bool) -> Result<(), BrokenInvariant> {
         if !is_duplicate {
             let expected = self.next_in;
-            return Err(self.broken(format!("expected {expected} and received {number} again: {message}")));
+            return Err(self.broken(format!("expected {expected} and received {number} again: {}", message.tags())));
         }
         if message.msg_type == "4" {
             let next: u64 = message.get(36).and_then(|next| next.parse().ok()).unwrap_or(0);
             let lost = self.received.range(number..next.max(number)).next();
             return lost.map_or(Ok(()), |(number, lost)| {
-                Err(self.broken(format!("number {number} was {lost} and is nothing")))
+                Err(self.broken(format!("number {number} was {} and is nothing", lost.tags())))
             });
         }
         match self.received.get(&number) {
             Some(before) if before == message => Ok(()),
-            Some(before) => Err(self.broken(format!("number {number} was {before} and is {message}"))),
+            Some(before) => {
+                Err(self.broken(format!("number {number} was {} and is {}", before.tags(), message.tags())))
+            }
             None if message.is_application() => {
-                Err(self.broken(format!("number {number} was nothing and is {message}")))
+                Err(self.broken(format!("number {number} was nothing and is {}", message.tags())))
             }
             None => Ok(()),
         }
