@@ -40,5 +40,6 @@ pub use requests::{
 };
 pub use securities::security_list::SecurityList;
 pub use securities::security_status::SecurityStatuses;
+pub use sessions::number_store::number_disk::{NumberDisk, NumberFile};
 pub use sessions::session_runtime::SteppedNetwork;
 pub use venue_type::{FixVenueType, open_adapter, open_stepped_adapter};

@@ -299,7 +299,12 @@ fn open_on(
         catalogue: context.catalogue.clone(),
         plan,
     };
-    let place = |extension| NumberPlace { file: context.file(extension), records: context.records.clone() };
+    let disk = runtime.number_disk();
+    let place = |extension| NumberPlace {
+        file: context.file(extension),
+        records: context.records.clone(),
+        disk: Arc::clone(&disk),
+    };
     let files =
         SessionFiles { orders: place("numbers"), prices: place(PRICE_NUMBERS), drop_copy: place("dropcopy.numbers") };
     FixAdapter::open(setup, &files, runtime, (context.clock)())

@@ -1,8 +1,11 @@
 //! Sessions with a venue: the order session, those beside it, their numbers and their log-on.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use adapters::AdapterRecords;
+
+use number_store::number_disk::{NumberDisk, OsNumberDisk};
 
 pub(crate) mod logon_fields;
 mod lost_reports;
@@ -29,10 +32,11 @@ pub(crate) struct NumberPlace {
     pub(crate) file: PathBuf,
     /// In the journal of a cluster, under the name that the file has.
     pub(crate) records: Option<AdapterRecords>,
+    pub(crate) disk: Arc<dyn NumberDisk>,
 }
 
 impl NumberPlace {
     pub(crate) fn file(file: PathBuf) -> Self {
-        Self { file, records: None }
+        Self { file, records: None, disk: Arc::new(OsNumberDisk) }
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, yield_now};
 
 use crate::sessions::number_store::SharedNumbers;
+use crate::sessions::number_store::number_disk::{NumberDisk, OsNumberDisk};
 
 /// So often each task that is ready has its turn before a session that is to end is given up.
 const LAST_ROUNDS: usize = 4;
@@ -22,6 +23,8 @@ pub struct SteppedNetwork {
     pub runtime: Arc<Runtime>,
     pub clock: SessionClock,
     pub dialer: StreamDialer,
+    /// Where the numbers of its sessions are.
+    pub numbers: Arc<dyn NumberDisk>,
 }
 
 pub(crate) enum SessionRuntime {
@@ -43,9 +46,17 @@ impl SessionRuntime {
     ) -> JoinHandle<()> {
         match self {
             Self::Threaded(runtime) => runtime.spawn(run_session(engine, queue, tls, SessionClock::system(), stopped)),
-            Self::Stepped(SteppedNetwork { runtime, clock, dialer }) => {
+            Self::Stepped(SteppedNetwork { runtime, clock, dialer, .. }) => {
                 runtime.spawn(run_session_over(engine, queue, dialer.clone(), clock.clone(), stopped))
             }
+        }
+    }
+
+    /// Where the numbers of sessions are.
+    pub(crate) fn number_disk(&self) -> Arc<dyn NumberDisk> {
+        match self {
+            Self::Threaded(_) => Arc::new(OsNumberDisk),
+            Self::Stepped(SteppedNetwork { numbers, .. }) => Arc::clone(numbers),
         }
     }
 

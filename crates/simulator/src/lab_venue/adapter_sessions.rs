@@ -12,7 +12,9 @@ use fix_net::SessionClock;
 
 use super::lab_listener::LabListener;
 use super::lab_setup::{ROUNDS_PER_STEP, venue_settings};
+use super::number_disk::SimulatedNumberDisk;
 use crate::clock::SimulatedClock;
+use crate::disk::SimulatedDisk;
 use crate::network::SteppedRuntime;
 
 /// Of the data folder; client ids of requests are made with it.
@@ -37,12 +39,13 @@ pub(crate) struct AdapterParts<'a> {
     /// The folder of all venues' files.
     pub(crate) folder: &'a Path,
     pub(crate) clock: &'a SimulatedClock,
+    pub(crate) disk: &'a SimulatedDisk,
     pub(crate) catalogue: Catalogue,
     pub(crate) listener: &'a LabListener,
 }
 
 pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAdapterSessions), String> {
-    let AdapterParts { name, venue, folder, clock, catalogue, listener } = parts;
+    let AdapterParts { name, venue, folder, clock, disk, catalogue, listener } = parts;
     let runtime = SteppedRuntime::new(clock.steady(), ROUNDS_PER_STEP)?;
     let wall = clock.clone();
     let network = SteppedNetwork {
@@ -50,6 +53,7 @@ pub(crate) fn open_adapter(parts: AdapterParts<'_>) -> Result<(FixAdapter, LabAd
         // As outside: by the wall of the machine.
         clock: SessionClock::new(move || UtcTimestamp::from_nanos(wall.wall())),
         dialer: listener.dialer(),
+        numbers: SimulatedNumberDisk::of(disk),
     };
     let context = VenueContext {
         instance: INSTANCE_NUMBER,

@@ -7,6 +7,7 @@ mod lab_machine;
 mod lab_setup;
 mod lab_listener;
 mod lost_trades;
+mod number_disk;
 
 pub(crate) use adapter_sessions::{AdapterParts, LabAdapterSessions, open_adapter};
 pub(crate) use lab_counts::LabCounts;

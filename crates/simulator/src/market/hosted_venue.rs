@@ -87,12 +87,13 @@ fn open_simulated(
 }
 
 fn open_lab(parts: &VenueParts<'_>, venue: usize, folder: &Path) -> Result<(Box<dyn Adapter>, VenueKind), String> {
-    let VenueParts { market, clock, lab_listener, bus, .. } = parts;
+    let VenueParts { market, clock, disk, lab_listener, bus, .. } = parts;
     let parts = AdapterParts {
         name: market.adapter(venue),
         venue: market.venue_name(venue),
         folder,
         clock,
+        disk,
         catalogue: bus.catalogue.clone(),
         listener: lab_listener,
     };

@@ -2,14 +2,12 @@
 //! is answered by a gap fill. The incoming number on disk follows only when the engine has the reports, so that after a crash the
 //! venue sends them again. In a cluster the journal has them too, for the member that takes over.
 
+pub(crate) mod number_disk;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -21,6 +19,7 @@ use fix_net::DurableStore;
 use crate::sessions::NumberPlace;
 use crate::sessions::number_reservation::{NumberReservation, PendingReservation};
 use crate::sessions::session_numbers::SessionNumbers;
+use number_disk::NumberFile;
 
 /// The file is written anew when it has so many lines.
 const LINES_MAX: usize = 100_000;
@@ -36,8 +35,8 @@ const MSG_TYPE: &[u8] = b"\x0135=";
 pub(crate) struct SharedNumbers(Arc<Mutex<NumberStore>>);
 
 struct NumberStore {
-    path: PathBuf,
-    file: File,
+    place: NumberPlace,
+    file: Box<dyn NumberFile>,
     lines: usize,
     /// As it is written: of two files the one that began later is newer.
     recorded: UtcTimestamp,
@@ -68,15 +67,9 @@ struct NumberStore {
 impl SharedNumbers {
     /// Goes on where the file ends; a line that is cut is not counted. Two processes cannot use the numbers of one session.
     pub(crate) fn open(place: &NumberPlace, now: UtcTimestamp) -> io::Result<Self> {
-        let path = &place.file;
-        let file = locked(OpenOptions::new().create(true).append(true).open(path)?)?;
-        // Another process may have put a new file in its place before this one was locked.
-        let known = file.metadata()?;
-        if known.ino() != std::fs::metadata(path)?.ino() {
-            return Err(in_use());
-        }
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
+        let file = place.disk.open(&place.file)?;
+        let text = match std::fs::read(&place.file) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
@@ -85,11 +78,11 @@ impl SharedNumbers {
         let SessionNumbers { created, outgoing, incoming } =
             SessionNumbers::latest(last_numbers(&text), recorded).unwrap_or(begun);
         // What another member of a cluster has begun is not in this file.
-        let written = if recorded.is_none() { known.modified().ok().and_then(nanos_of) } else { None };
+        let written = if recorded.is_none() { file.written().and_then(nanos_of) } else { None };
         let mut store = NumberStore {
             created: began(created, now, written),
             reservation,
-            path: path.to_owned(),
+            place: place.clone(),
             file,
             lines: LINES_MAX,
             recorded: created,
@@ -210,7 +203,9 @@ impl NumberStore {
     fn follow_reset(&mut self, next: SeqNum) -> io::Result<()> {
         self.is_reset_unconfirmed = true;
         self.begin_incoming(next);
-        self.save_and_record()
+        self.save_and_record()?;
+        // After a power cut the numbers of before would hide a reset behind which the venue has come further than they are.
+        self.file.sync()
     }
 
     /// What was passed on under earlier numbers confirms nothing of these.
@@ -235,7 +230,7 @@ impl NumberStore {
     fn flush(&mut self) -> Result<Option<PendingReservation>, StoreError> {
         self.is_trade_leaving = std::mem::take(&mut self.has_trade);
         let saved = if self.is_behind { self.save() } else { Ok(()) };
-        saved.and_then(|()| self.file.sync_data()).map_err(|error| failed(&error))?;
+        saved.and_then(|()| self.file.sync()).map_err(|error| failed(&error))?;
         let numbers = self.numbers();
         let needed = self.reservation.as_mut().map(|reservation| reservation.needed(numbers)).transpose();
         needed.map(Option::flatten).map_err(|error| StoreError(error.to_string()))
@@ -252,31 +247,13 @@ impl NumberStore {
             return self.rewrite(&line);
         }
         self.lines += 1;
-        self.file.write_all(line.as_bytes())
+        self.file.append(&line)
     }
 
     fn rewrite(&mut self, line: &str) -> io::Result<()> {
-        let beside = self.path.with_extension("numbers.new");
-        let mut file = locked(File::create(&beside)?)?;
-        file.write_all(line.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, &self.path)?;
-        (self.file, self.lines) = (file, 1);
+        (self.file, self.lines) = (self.place.disk.replace(&self.place.file, line)?, 1);
         Ok(())
     }
-}
-
-/// Until the file is closed; a process that ends closes it.
-fn locked(file: File) -> io::Result<File> {
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(in_use()),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-fn in_use() -> io::Error {
-    io::Error::new(io::ErrorKind::ResourceBusy, "the sequence numbers are in use by another process")
 }
 
 /// Whether a message is an order, a change or a cancel.

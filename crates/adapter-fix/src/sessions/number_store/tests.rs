@@ -155,7 +155,7 @@ impl Journal {
     /// The numbers of the session at a member with this folder.
     fn member(&self, folder: &Path) -> SharedNumbers {
         let records = AdapterRecords::new(self.ledger.clone(), AdapterName("MAIN".into()));
-        let place = NumberPlace { file: folder.join("MAIN.numbers"), records: Some(records) };
+        let place = NumberPlace { records: Some(records), ..NumberPlace::file(folder.join("MAIN.numbers")) };
         SharedNumbers::open(&place, UtcTimestamp::from_nanos(5)).unwrap()
     }
 
@@ -236,7 +236,7 @@ fn a_session_without_a_journal_that_takes_its_numbers_ends() {
     drop(requests);
     let folder = tempfile::tempdir().unwrap();
     let records = AdapterRecords::new(ledger, AdapterName("MAIN".into()));
-    let place = NumberPlace { file: folder.path().join("MAIN.numbers"), records: Some(records) };
+    let place = NumberPlace { records: Some(records), ..NumberPlace::file(folder.path().join("MAIN.numbers")) };
     let mut store = SharedNumbers::open(&place, UtcTimestamp::from_nanos(5)).unwrap();
     store.append(1, Traffic::Application, b"").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

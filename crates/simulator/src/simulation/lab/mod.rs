@@ -25,6 +25,9 @@ impl SimulatedRun {
         lab.deliver(now).map_err(failed)?;
         let has_news = self.platform.as_mut().is_some_and(|platform| platform.step_adapter_sessions(now));
         lab.step(now).map_err(failed)?;
+        if self.machine.disk.has_ended() {
+            return self.end_at_disk();
+        }
         if has_news {
             let at = now + self.delay();
             self.venue_at = self.venue_at.min(at);
