@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use domain::{CommandEnvelope, SeededRng};
 use venue_sim::Faults;
 
+use crate::http_clients::HttpLine;
 use crate::request_log::Intent;
-use crate::schedule::{LinkFault, MILLI, OPERATOR, SECOND};
+use crate::schedule::{HttpCaller, LinkFault, MILLI, OPERATOR, SECOND, USER_CLIENTS};
 
 /// How late a request may arrive on a slow connection.
-const DELAY_MAX: i64 = 5 * SECOND;
+pub(crate) const DELAY_MAX: i64 = 5 * SECOND;
 
 pub(crate) struct Links {
     /// By client: what is wrong, and until when.
@@ -57,6 +58,42 @@ impl Links {
         let (due, later) = std::mem::take(&mut self.delayed).into_iter().partition(|request| request.due <= now);
         self.delayed = later;
         due
+    }
+}
+
+/// Lines of those who use HTTP beside the traders' orders.
+pub(crate) struct HttpLines {
+    pub(crate) reader: HttpLine,
+    pub(crate) administrator: HttpLine,
+    pub(crate) users: [HttpLine; USER_CLIENTS],
+}
+
+impl HttpLines {
+    pub(crate) fn new(seed: u64) -> Self {
+        let line = |stream| HttpLine::new(SeededRng::new(seed, stream));
+        Self {
+            reader: line(1_010),
+            administrator: line(1_011),
+            users: std::array::from_fn(|user| line(1_012 + user as u64)),
+        }
+    }
+
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut HttpLine> {
+        [&mut self.reader, &mut self.administrator].into_iter().chain(&mut self.users)
+    }
+
+    pub(crate) fn set_fault(&mut self, caller: HttpCaller, fault: LinkFault, until: i64) {
+        let line = match caller {
+            HttpCaller::Reader => &mut self.reader,
+            HttpCaller::Administrator => &mut self.administrator,
+            HttpCaller::User(user) => &mut self.users[user],
+        };
+        line.set_fault(fault, until);
+    }
+
+    pub(crate) fn next_due(&self) -> i64 {
+        let users = self.users.iter().map(HttpLine::next_due).min().unwrap_or(i64::MAX);
+        self.reader.next_due().min(self.administrator.next_due()).min(users)
     }
 }
 

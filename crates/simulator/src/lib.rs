@@ -31,7 +31,7 @@ mod users;
 
 pub use coverage::Coverage;
 pub use error_codes::UNLISTED_CODE;
-pub use failures::{CheckedPlans, ShortSchedule, shorten};
+pub use failures::{CheckedPlans, SearchLimit, ShortSchedule, shorten};
 pub use invariants::broken_invariant::BrokenInvariant;
 pub use simulation::{Plan, RunReport, run};
 
@@ -40,6 +40,13 @@ impl Plan {
     pub fn of_seed(seed: u64, minutes: u32) -> Self {
         let length = i64::from(minutes) * 60 * schedule::SECOND;
         let has_late_requests = market::seed_traits::SeedTraits::of_seed(seed).has_late_requests;
-        Self { seed, steps: schedule::draw(seed, length), length, has_late_requests, is_traced: false }
+        Self {
+            seed,
+            steps: schedule::draw(seed, length),
+            length,
+            has_late_requests,
+            is_checked_at_every_step: false,
+            is_traced: false,
+        }
     }
 }

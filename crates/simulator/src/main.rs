@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use simulator::{Coverage, Plan, RunReport, run, shorten};
+use simulator::{Coverage, Plan, RunReport, SearchLimit, run, shorten};
 
 /// A run allocates small values all the time.
 #[global_allocator]
@@ -26,6 +26,8 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_MINUTE: u64 = 60;
 /// Runs that the search for a shorter schedule may take.
 const SHORTENING_RUNS_MAX: usize = 1_500;
+/// Behind the limit of real time all failures together are searched for so long.
+const SEARCH_BEHIND_LIMIT: Duration = Duration::from_secs(10 * SECONDS_PER_MINUTE);
 
 /// Runs the whole system in simulated time, with seeded clients and faults, and checks its promises.
 #[derive(Debug, Parser)]
@@ -45,9 +47,14 @@ struct Arguments {
     /// Runs at the same time; each has one thread
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// No new seed begins after so many minutes of real time, and no failure is made short any more; runs that have begun end as usual
+    /// No new seed begins after so many minutes of real time; runs that have begun end as usual, and of failures a shorter schedule is
+    /// searched for ten minutes more at the most
     #[arg(long, value_name = "MINUTES")]
     wall_minutes: Option<u64>,
+    /// Check the promises after every step that tells somebody something or makes something durable, and not every ten simulated seconds
+    /// only: slower
+    #[arg(long)]
+    every_step: bool,
     /// Print what happens, step by step
     #[arg(long)]
     trace: bool,
@@ -106,13 +113,22 @@ fn main() -> io::Result<ExitCode> {
 
 impl Arguments {
     fn plan(&self, seed: u64) -> Plan {
-        Plan { is_traced: self.trace, ..Plan::of_seed(seed, self.fault_minutes()) }
+        let (is_traced, is_checked_at_every_step) = (self.trace, self.every_step);
+        Plan { is_traced, is_checked_at_every_step, ..Plan::of_seed(seed, self.fault_minutes()) }
     }
 
     /// Whether a further seed may begin.
     fn has_time(&self, begun: Instant) -> bool {
-        let limit = self.wall_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(SECONDS_PER_MINUTE)));
-        limit.is_none_or(|limit| begun.elapsed() < limit)
+        self.limit().is_none_or(|limit| begun.elapsed() < limit)
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.wall_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(SECONDS_PER_MINUTE)))
+    }
+
+    /// How long shorter schedules may be searched in all; for ever where there is no limit.
+    fn search_time(&self, elapsed: Duration) -> Option<Duration> {
+        self.limit().map(|limit| limit.saturating_sub(elapsed).max(SEARCH_BEHIND_LIMIT))
     }
 
     #[cfg(feature = "planted-bugs")]
@@ -158,11 +174,23 @@ fn run_all(arguments: &Arguments, begun: Instant) -> io::Result<Totals> {
             failed.extend(totals.add(seed, report?));
         }
         // At the end, because a search of many runs would hold back what the other seeds have found.
-        for (seed, report) in failed {
-            explain(&arguments.plan(seed), report, !arguments.no_shorten && arguments.has_time(begun))?;
-        }
+        explain_all(arguments, failed, begun)?;
         Ok(totals)
     })
+}
+
+/// Each failure gets the same part of the time that is left.
+fn explain_all(arguments: &Arguments, failed: Vec<(u64, RunReport)>, begun: Instant) -> io::Result<()> {
+    let end = arguments.search_time(begun.elapsed()).map(|time| Instant::now() + time);
+    let mut left = u32::try_from(failed.len()).unwrap_or(u32::MAX);
+    for (seed, report) in failed {
+        let now = Instant::now();
+        let until = end.map(|end| now + end.saturating_duration_since(now) / left);
+        left -= 1;
+        let limit = SearchLimit { runs: SHORTENING_RUNS_MAX, until };
+        explain(&arguments.plan(seed), report, Some(limit).filter(|_| !arguments.no_shorten))?;
+    }
+    Ok(())
 }
 
 impl Totals {
@@ -223,15 +251,20 @@ impl Totals {
     }
 }
 
-/// How the run of the seed failed, by a schedule as short as it can be, or by its last lines.
-fn explain(plan: &Plan, failed: RunReport, is_shortened: bool) -> io::Result<()> {
+/// How the run of the seed failed, by a schedule as short as can be found, or by its last lines where none is searched.
+fn explain(plan: &Plan, failed: RunReport, search: Option<SearchLimit>) -> io::Result<()> {
     println!("seed {} broke a promise:", plan.seed);
-    if !is_shortened {
+    let Some(limit) = search else {
         print!("{}", failed.ending());
-        println!("  the shortest schedule: --seed {} --minutes {}", plan.seed, plan.length / NANOS_PER_MINUTE);
+        let every_step = if plan.is_checked_at_every_step { " --every-step" } else { "" };
+        println!(
+            "  the shortest schedule: --seed {} --minutes {}{every_step}",
+            plan.seed,
+            plan.length / NANOS_PER_MINUTE
+        );
         return Ok(());
-    }
-    let short = shorten(plan, failed, SHORTENING_RUNS_MAX)?;
+    };
+    let short = shorten(plan, failed, limit)?;
     print!("{short}");
     if plan.is_traced {
         println!("  its trace:");
@@ -250,6 +283,18 @@ mod tests {
         let arguments =
             Arguments::parse_from([&["simulator", "--seed", "3", "--hours", "1", "--page", "runs.md"], flags].concat());
         Totals { last_seed: 7, ..Totals::default() }.heading(&arguments)
+    }
+
+    fn search_seconds(flags: &[&str], elapsed: u64) -> Option<u64> {
+        let arguments = Arguments::parse_from([&["simulator"], flags].concat());
+        arguments.search_time(Duration::from_secs(elapsed)).map(|time| time.as_secs())
+    }
+
+    #[test]
+    fn short_schedules_are_searched_behind_the_limit_too() {
+        assert_eq!(search_seconds(&[], 30), None);
+        assert_eq!(search_seconds(&["--wall-minutes", "20"], 60), Some(19 * 60));
+        assert_eq!(search_seconds(&["--wall-minutes", "1"], 90), Some(10 * 60));
     }
 
     #[test]

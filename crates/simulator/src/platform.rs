@@ -173,6 +173,11 @@ impl Platform {
         (sequence == self.durable()).then(|| (engine.encode_state(), digest))
     }
 
+    /// Whether nothing waits to be taken in, and all that was is durable.
+    pub(crate) fn is_all_durable(&self) -> bool {
+        self.sleep_nanos() > 0 && self.live.journalled_state().0 == self.durable()
+    }
+
     /// What waits for the disk is looked at from now on.
     pub(crate) fn begin_watch(&mut self) {
         self.watch.begin();

@@ -5,7 +5,7 @@
 use domain::PlantedBug;
 use domain::planted_bugs::plant;
 use simulator::schedule::StepKind;
-use simulator::{CheckedPlans, Plan, ShortSchedule, run, shorten};
+use simulator::{CheckedPlans, Plan, SearchLimit, ShortSchedule, run, shorten};
 
 /// Simulated minutes in which things go wrong.
 const MINUTES: u32 = 5;
@@ -125,7 +125,7 @@ fn every_planted_bug_is_searched_and_has_a_recorded_seed_and_a_row_on_the_page()
 fn shortest(bug: PlantedBug, seed: u64) -> (ShortSchedule, &'static str) {
     plant(Some(bug));
     let plan = Plan::of_seed(seed, MINUTES);
-    let found = shorten(&plan, run(&plan).unwrap(), SHORTENING_RUNS_MAX).unwrap();
+    let found = shorten(&plan, run(&plan).unwrap(), SearchLimit::of_runs(SHORTENING_RUNS_MAX)).unwrap();
     plant(None);
     let broken = found.report.violation.as_ref().expect("the shortest schedule breaks the promise, too").invariant;
     (found, broken)

@@ -114,6 +114,13 @@ fn seeds_151_to_200_keep_every_promise() {
     check_seeds(151);
 }
 
+/// Slower, so that there are few; their schedules are those of runs that are checked every few seconds.
+#[test]
+fn seeds_201_to_208_keep_every_promise_after_every_step() {
+    let plans = (201..=208).map(|seed| Plan { is_checked_at_every_step: true, ..Plan::of_seed(seed, MINUTES) });
+    CheckedPlans::run(plans).expect("a temporary folder can be written").expect_kept();
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let hashes = [7, 7, 8].map(|seed| report(seed, MINUTES).hash);

@@ -10,10 +10,9 @@ use domain::order::{OrderKind, Side, Source, TimeInForce};
 use domain::query::Answer;
 use domain::risk::{RiskScope, TradingState};
 use domain::{AccountId, IntId, Quantity, SeededRng, Timestamp};
-use tokio::sync::oneshot::error::TryRecvError;
 use web::PlainRequest;
 
-use crate::http_clients::{HttpAnswer, HttpTicket, answer_of, request_of};
+use crate::http_clients::{HttpAnswer, HttpNews, HttpTicket, answer_of, request_of};
 use crate::market::{Market, Stock, cents};
 use crate::request_log::{Intent, LogEntry, RequestOutcome};
 use crate::schedule::OPERATOR;
@@ -34,6 +33,8 @@ pub(crate) struct SeededClient {
     orders_named: u64,
     pub(crate) log: Vec<LogEntry>,
     waiting: Vec<(usize, PendingAnswer)>,
+    /// That it was given.
+    pub(crate) answers: u64,
 }
 
 /// An answer that is awaited.
@@ -46,11 +47,10 @@ impl PendingAnswer {
     fn try_recv(&mut self) -> Option<RequestOutcome> {
         match self {
             Self::Inbox(reply) => reply.try_recv().map(outcome_of),
-            Self::Http(ticket) => match ticket.try_recv() {
-                Ok(response) => Some(outcome_of_answer(answer_of(&response))),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Closed) => Some(RequestOutcome::Unknown),
-            },
+            Self::Http(ticket) => ticket.try_recv().map(|news| match news {
+                HttpNews::Answer(response) => outcome_of_answer(answer_of(&response)),
+                HttpNews::Dropped | HttpNews::LineLost => RequestOutcome::Unknown,
+            }),
         }
     }
 }
@@ -68,6 +68,7 @@ impl SeededClient {
             orders_named: 0,
             log: vec![],
             waiting: vec![],
+            answers: 0,
         }
     }
 
@@ -266,6 +267,7 @@ impl SeededClient {
             let Some(told) = reply.try_recv() else { return true };
             log[*entry].outcome = told;
             let LogEntry { intent, outcome } = &log[*entry];
+            self.answers += 1;
             answered.push((format!("{name} is told {intent}: {outcome}"), outcome.clone()));
             false
         });

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::shorten::shorten;
+use super::shorten::{SearchLimit, shorten};
 use crate::coverage::Coverage;
 use crate::simulation::{Plan, run};
 
@@ -39,7 +39,7 @@ impl CheckedPlans {
         // At once, because the search may take long.
         eprintln!("{failure}");
         if self.failures.is_empty() {
-            let short = shorten(plan, report, SHORTENING_RUNS_MAX)?;
+            let short = shorten(plan, report, SearchLimit::of_runs(SHORTENING_RUNS_MAX))?;
             failure = format!("{failure}\n{short}{}", short.report.ending());
         }
         self.failures.push(failure);

@@ -6,4 +6,4 @@ mod explanation;
 mod checked_plans;
 
 pub use checked_plans::CheckedPlans;
-pub use shorten::{ShortSchedule, shorten};
+pub use shorten::{SearchLimit, ShortSchedule, shorten};

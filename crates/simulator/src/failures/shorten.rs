@@ -2,6 +2,7 @@
 //! same way, until every single one is needed.
 
 use std::io;
+use std::time::Instant;
 
 use super::defect::DefectWords;
 use crate::schedule::{SECOND, Step, StepKind};
@@ -28,21 +29,43 @@ pub struct ShortSchedule {
     pub report: RunReport,
     /// Without any single one of its steps the promise is not broken so.
     pub is_minimal: bool,
-    /// That are left.
-    runs: usize,
+    /// What is left of it.
+    limit: SearchLimit,
 }
 
-/// Makes the schedule of a failed run short, in about so many runs at the most. Behind them it is the shortest so far, which may have steps
+/// How long a short schedule is searched: a run that has begun is ended.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchLimit {
+    pub runs: usize,
+    /// In real time.
+    pub until: Option<Instant>,
+}
+
+impl SearchLimit {
+    /// By nothing else than the number of runs, so that the same is found again.
+    pub fn of_runs(runs: usize) -> Self {
+        Self { runs, until: None }
+    }
+
+    fn is_reached(&self) -> bool {
+        self.runs == 0 || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// Makes the schedule of a failed run short, within about this limit. Behind it, it is the shortest so far, which may have steps
 /// that are not needed.
-pub fn shorten(plan: &Plan, failed: RunReport, runs: usize) -> io::Result<ShortSchedule> {
+pub fn shorten(plan: &Plan, failed: RunReport, limit: SearchLimit) -> io::Result<ShortSchedule> {
     let plan = Plan { is_traced: false, ..plan.clone() };
-    let mut found = ShortSchedule { plan, report: failed, is_minimal: false, runs };
+    let mut found = ShortSchedule { plan, report: failed, is_minimal: false, limit };
     let Some(broken) = found.report.violation.as_ref() else { return Ok(found) };
     let defect = DefectWords::of(broken);
     // What comes after the end of the failed run played no part in it.
     let end = found.report.simulated;
     found.plan.steps.retain(|step| step.at <= end);
     for is_kind in KINDS {
+        if found.limit.is_reached() {
+            return Ok(found);
+        }
         let others = found.plan.steps.iter().filter(|step| !is_kind(&step.what)).cloned().collect();
         found.try_steps(&defect, others)?;
     }
@@ -58,7 +81,7 @@ impl ShortSchedule {
 
     /// Takes the plan where it breaks the same promise in the same way.
     fn try_plan(&mut self, defect: &DefectWords, plan: Plan) -> io::Result<bool> {
-        self.runs = self.runs.saturating_sub(1);
+        self.limit.runs = self.limit.runs.saturating_sub(1);
         let tried = run(&plan)?;
         let is_same = tried.violation.as_ref().is_some_and(|broken| DefectWords::of(broken) == *defect);
         if is_same {
@@ -79,7 +102,7 @@ impl ShortSchedule {
         let mut part = self.plan.steps.len().div_ceil(2).max(1);
         loop {
             let is_shorter = self.leave_out_each(defect, part)?;
-            if self.runs == 0 {
+            if self.limit.is_reached() {
                 return Ok(());
             }
             if part == 1 && !is_shorter {
@@ -93,7 +116,7 @@ impl ShortSchedule {
     /// One pass, from the end: what comes last depends on what was before. Whether anything was left out.
     fn leave_out_each(&mut self, defect: &DefectWords, part: usize) -> io::Result<bool> {
         let (mut is_shorter, mut end) = (false, self.plan.steps.len());
-        while end > 0 && self.runs > 0 {
+        while end > 0 && !self.limit.is_reached() {
             let start = end.saturating_sub(part);
             is_shorter |= self.try_steps(defect, without(&self.plan.steps, start, end))?;
             end = start;

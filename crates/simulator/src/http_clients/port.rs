@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
-use web::{HttpLimits, InProcessHttp, PlainRequest, PlainResponse, WebSettings};
+use web::{HttpLimits, InProcessHttp, PlainRequest, WebSettings};
 
+use super::line::PortAnswer;
 use super::services::services;
 use crate::clock::SimulatedClock;
 use crate::network::SteppedRuntime;
@@ -26,9 +27,6 @@ pub(crate) struct HttpPortParts {
     pub(crate) clock: SimulatedClock,
 }
 
-/// The answer to a request, when it is there. It is gone with the process.
-pub(crate) type HttpTicket = oneshot::Receiver<PlainResponse>;
-
 impl HttpPort {
     pub(crate) fn open(parts: HttpPortParts) -> Result<Self, String> {
         let HttpPortParts { bus, access, clock } = parts;
@@ -39,7 +37,8 @@ impl HttpPort {
         Ok(Self { runtime, routes })
     }
 
-    pub(crate) fn send(&self, request: PlainRequest) -> HttpTicket {
+    /// The answer is gone with the process.
+    pub(crate) fn send(&self, request: PlainRequest) -> PortAnswer {
         let (answer, ticket) = oneshot::channel();
         let routes = self.routes.clone();
         // Whether the client still listens or not, the request is carried out.

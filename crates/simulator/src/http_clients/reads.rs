@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Decimal, Event};
 use serde_json::Value;
-use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
-use super::port::HttpTicket;
+use super::line::{HttpNews, HttpTicket};
 use super::request::code_of;
 use crate::error_codes::{JOURNAL_STALLED, StallSeen, UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
 use crate::invariants::books::JournalBooks;
@@ -73,16 +72,18 @@ impl HttpReads {
     pub(crate) fn receive(&mut self, is_running: bool, stall: StallSeen) -> InvariantResult {
         for (target, mut ticket) in std::mem::take(&mut self.waiting) {
             match ticket.try_recv() {
-                Err(TryRecvError::Empty) => self.waiting.push((target, ticket)),
-                Err(TryRecvError::Closed) => {
+                None => self.waiting.push((target, ticket)),
+                Some(HttpNews::Dropped) => {
                     ensure(!is_running, "an answer was dropped", || format!("a read of {target:?}"))?;
                 }
-                Ok(response) if response.status == 200 => {
+                // The client asks no more.
+                Some(HttpNews::LineLost) => {}
+                Some(HttpNews::Answer(response)) if response.status == 200 => {
                     let shown = parse(target, &response);
                     let told = || String::from_utf8_lossy(&response.body).into_owned();
                     self.shown.push(shown.ok_or_else(|| broken(NOT_THE_STATE, told()))?);
                 }
-                Ok(response) => self.on_refusal(target, &response, stall)?,
+                Some(HttpNews::Answer(response)) => self.on_refusal(target, &response, stall)?,
             }
         }
         Ok(())
@@ -169,7 +170,7 @@ mod tests {
     fn read(status: u16, body: &str, is_stalled: bool) -> Result<HttpReads, String> {
         let (answer, ticket) = oneshot::channel();
         let mut reads = HttpReads::default();
-        reads.request(0, |_| ticket);
+        reads.request(0, |_| HttpTicket::arrived(ticket));
         let response = PlainResponse { status, body: body.as_bytes().to_vec(), ..PlainResponse::default() };
         answer.send(response).unwrap();
         reads.receive(true, StallSeen { is_recent: is_stalled }).map_err(|broken| broken.to_string())?;

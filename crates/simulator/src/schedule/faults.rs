@@ -95,6 +95,12 @@ pub enum Fault {
         fault: LinkFault,
         seconds: i64,
     },
+    /// The connection between the platform and one who uses HTTP otherwise than for orders.
+    HttpLink {
+        caller: HttpCaller,
+        fault: LinkFault,
+        seconds: i64,
+    },
     /// The connection between a FIX client and the platform.
     FixLink {
         client: usize,
@@ -127,6 +133,16 @@ pub enum NewFile {
     Snapshot,
     /// Of a venue, when it is compacted.
     Ledger,
+}
+
+/// Who uses HTTP otherwise than for orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpCaller {
+    /// A trader that looks at positions and open orders.
+    Reader,
+    Administrator,
+    /// A client that logs in.
+    User(usize),
 }
 
 /// What goes wrong between a client and the platform.
@@ -226,6 +242,12 @@ impl Fault {
     /// Longer than those of other lines, because the operator does little.
     pub(super) fn draw_operator_line(rng: &mut SeededRng) -> Self {
         Self::Link { client: OPERATOR, fault: LinkFault::draw(rng), seconds: rng.between(10, 90) }
+    }
+
+    /// Longer than those of other lines, because each of these does little.
+    pub(super) fn draw_http_line(rng: &mut SeededRng, callers: &[HttpCaller]) -> Self {
+        let caller = *rng.pick(callers).unwrap_or(&HttpCaller::Reader);
+        Self::HttpLink { caller, fault: LinkFault::draw(rng), seconds: rng.between(10, 60) }
     }
 
     pub(super) fn draw_revision(rng: &mut SeededRng) -> Self {

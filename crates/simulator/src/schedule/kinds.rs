@@ -10,7 +10,7 @@ impl Fault {
     pub const DAY_END: &'static str = "a day ends while the platform runs";
 
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 68] = [
+    pub const KINDS: [&'static str; 72] = [
         Self::UPGRADE,
         Self::DAY_END,
         "kill",
@@ -56,6 +56,10 @@ impl Fault {
         "operator's link loses requests",
         "operator's link loses replies",
         "operator's link duplicates",
+        "HTTP line is slow",
+        "HTTP line loses requests",
+        "HTTP line loses replies",
+        "HTTP line duplicates",
         "bit flip",
         "FIX connection is cut",
         "FIX connection is half-open",
@@ -111,6 +115,7 @@ impl Fault {
             Self::TradeRevised { is_correction: true, .. } => "venue corrects a trade",
             Self::Link { client: OPERATOR, fault, .. } => fault.kind_of_operator(),
             Self::Link { fault, .. } => fault.kind(),
+            Self::HttpLink { fault, .. } => fault.kind_over_http(),
             Self::BitFlip { .. } => "bit flip",
             Self::FixLink { fault: ConnectionFault::Cut, .. } => "FIX connection is cut",
             Self::FixLink { fault: ConnectionFault::HalfOpen, .. } => "FIX connection is half-open",
@@ -153,6 +158,15 @@ impl LinkFault {
             Self::LosesRequests => "link loses requests",
             Self::LosesReplies => "link loses replies",
             Self::Duplicates => "link duplicates",
+        }
+    }
+
+    fn kind_over_http(self) -> &'static str {
+        match self {
+            Self::Slow => "HTTP line is slow",
+            Self::LosesRequests => "HTTP line loses requests",
+            Self::LosesReplies => "HTTP line loses replies",
+            Self::Duplicates => "HTTP line duplicates",
         }
     }
 

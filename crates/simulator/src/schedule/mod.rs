@@ -9,7 +9,7 @@ use domain::SeededRng;
 pub use crate::market::seed_traits::{OPERATOR, TRADERS};
 use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 use faults::operation;
-pub use faults::{ConnectionFault, Fault, LabFault, LinkFault, NewFile, VenueLineFault};
+pub use faults::{ConnectionFault, Fault, HttpCaller, LabFault, LinkFault, NewFile, VenueLineFault};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
@@ -72,6 +72,9 @@ const LAB_RESET_EVERY: i64 = 60 * SECOND;
 const DRIFT_EVERY: i64 = 90 * SECOND;
 /// On average a trader reads over HTTP so often, in runs in which one uses it.
 const HTTP_READ_EVERY: i64 = 10 * SECOND;
+
+/// On average the line of one who uses HTTP otherwise than for orders fails so often, in runs that have any.
+const HTTP_LINE_FAULT_EVERY: i64 = 60 * SECOND;
 
 /// How long the machine is switched off: ended orders are kept for a day after their own.
 const DAYS_OFF: [i64; 2] = [2, 4];
@@ -159,6 +162,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     draw_halves(seed, length, &mut steps);
     draw_ledger_cuts(seed, length, &mut steps);
     draw_http_reads(seed, length, &mut steps);
+    draw_http_lines(seed, length, &mut steps);
     draw_revisions(seed, length, &mut steps);
     draw_late_requests(seed, length, &mut steps);
     draw_single_lines(seed, length, &mut steps);
@@ -216,6 +220,20 @@ fn draw_http_reads(seed: u64, length: i64, steps: &mut Vec<Step>) {
     if SeedTraits::of_seed(seed).http_trader.is_some() {
         let reads = |rng: &mut SeededRng| StepKind::HttpRead { draw: rng.next_u64() };
         fill(steps, &mut SeededRng::new(seed, 943), HTTP_READ_EVERY, length, reads);
+    }
+}
+
+fn draw_http_lines(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    let traits = SeedTraits::of_seed(seed);
+    let mut callers = Vec::new();
+    callers.extend(traits.http_trader.map(|_| HttpCaller::Reader));
+    if traits.has_users {
+        callers.push(HttpCaller::Administrator);
+        callers.extend((0..USER_CLIENTS).map(HttpCaller::User));
+    }
+    if !callers.is_empty() {
+        let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_http_line(rng, &callers));
+        fill(steps, &mut SeededRng::new(seed, 988), HTTP_LINE_FAULT_EVERY, length, fails);
     }
 }
 

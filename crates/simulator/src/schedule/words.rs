@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::faults::{ConnectionFault, Fault, LinkFault, NewFile, VenueLineFault};
+use super::faults::{ConnectionFault, Fault, HttpCaller, LinkFault, NewFile, VenueLineFault};
 use super::{MILLI, OPERATOR, SECOND, Step, StepKind};
 
 impl fmt::Display for Step {
@@ -86,6 +86,9 @@ impl fmt::Display for Fault {
             Self::Link { client, fault, seconds } => {
                 write!(f, "the connection of trader {} {fault} for {seconds} s", client + 1)
             }
+            Self::HttpLink { caller, fault, seconds } => {
+                write!(f, "the HTTP connection of {caller} {fault} for {seconds} s")
+            }
             Self::FixLink { client, fault, seconds } => {
                 write!(f, "the connection of FIX client {} {fault}", client + 1)?;
                 fault.write_length(f, *seconds)
@@ -120,6 +123,16 @@ impl fmt::Display for NewFile {
             Self::Snapshot => "a new snapshot",
             Self::Ledger => "a compacted ledger of a venue",
         })
+    }
+}
+
+impl fmt::Display for HttpCaller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reader => f.write_str("the reader"),
+            Self::Administrator => f.write_str("the administrator"),
+            Self::User(client) => write!(f, "user client {}", client + 1),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The end of a run: nothing goes wrong any more, and nothing may stay open.
 
 use super::{NEVER, SimulatedRun};
+use crate::http_clients::HttpLine;
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 use crate::invariants::progress::CheckProgress;
@@ -26,6 +27,7 @@ impl SimulatedRun {
         self.end_venue_faults();
         self.delete_read_model()?;
         self.links.heal();
+        self.http_lines.all().for_each(HttpLine::heal);
         self.heal_fix_connections();
         self.heal_stomp();
         self.heal_lab();

@@ -1,6 +1,7 @@
 //! The turns of the HTTP port.
 
 use super::SimulatedRun;
+use crate::http_clients::HttpTicket;
 use crate::invariants::broken_invariant::InvariantResult;
 use crate::platform::Platform;
 use crate::schedule::MILLI;
@@ -13,7 +14,7 @@ const LAST_READS: [u64; 2] = [0, 1];
 
 impl SimulatedRun {
     pub(super) fn http_due(&self) -> i64 {
-        self.http_at.max(self.now())
+        self.http_at.min(self.http_lines.next_due()).max(self.now())
     }
 
     /// Answers leave when their input is durable: the port is woken then.
@@ -26,7 +27,7 @@ impl SimulatedRun {
     pub(super) fn read_over_http(&mut self, draw: u64) {
         let now = self.now();
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
-        self.http_reads.request(draw, |request| port.send(request));
+        self.http_reads.request(draw, |request| self.http_lines.reader.send(now, request, port));
         self.http_at = now;
     }
 
@@ -43,7 +44,8 @@ impl SimulatedRun {
     pub(super) fn administer_users(&mut self, draw: u64) {
         let (now, at) = (self.now(), self.machine.clock.now());
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
-        let line = self.users.administer(draw, at, |request| port.send(request));
+        let sends = |request| self.http_lines.administrator.send(now, request, port);
+        let line = self.users.administer(draw, at, sends);
         line.into_iter().for_each(|line| self.trace.line(line));
         self.http_at = now;
     }
@@ -51,7 +53,8 @@ impl SimulatedRun {
     pub(super) fn act_as_user(&mut self, client: usize, draw: u64) {
         let (now, at) = (self.now(), self.machine.clock.now());
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
-        let line = self.users.act((client, draw), at, |request| port.send(request));
+        let sends = |request| self.http_lines.users[client].send(now, request, port);
+        let line = self.users.act((client, draw), at, sends);
         line.into_iter().for_each(|line| self.trace.line(line));
         self.http_at = now;
     }
@@ -61,7 +64,7 @@ impl SimulatedRun {
         let (now, at) = (self.now(), self.machine.clock.now());
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.http.as_ref()) else { return };
         if self.machine.traits.has_users {
-            self.users.try_all(at, |request| port.send(request));
+            self.users.try_all(at, |request| HttpTicket::arrived(port.send(request)));
             self.http_at = now;
         }
     }
@@ -80,6 +83,7 @@ impl SimulatedRun {
         let now = self.now();
         self.http_at = now + IDLE;
         let Some(port) = self.platform.as_mut().and_then(|platform| platform.http.as_mut()) else { return Ok(()) };
+        self.http_lines.all().for_each(|line| line.deliver_due(now, port));
         port.step(now);
         if self.platform.as_deref_mut().is_some_and(Platform::step_users) {
             // What waited for it goes on.

@@ -99,6 +99,9 @@ impl SimulatedRun {
                 self.revise(venue, TradeRevision::Correct(draw));
             }
             Fault::Link { client, fault, seconds } => self.links.set_fault(client, fault, now + seconds * SECOND),
+            Fault::HttpLink { caller, fault, seconds } => {
+                self.http_lines.set_fault(caller, fault, now + seconds * SECOND);
+            }
             Fault::FixLink { client, fault, seconds } => {
                 self.fix_clients[client].network.set_fault(fault, now + seconds * SECOND);
             }

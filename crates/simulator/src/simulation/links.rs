@@ -4,6 +4,7 @@ use domain::CommandEnvelope;
 
 use super::SimulatedRun;
 use crate::client::PendingAnswer;
+use crate::http_clients::HttpTicket;
 use crate::request_log::Intent;
 use crate::schedule::LinkFault;
 
@@ -58,7 +59,7 @@ impl SimulatedRun {
         let over_http =
             platform.http.as_ref().filter(|_| is_http).zip(self.clients[client].over_http(&envelope.command));
         if let Some((port, request)) = over_http {
-            let ticket = port.send(request);
+            let ticket = HttpTicket::arrived(port.send(request));
             self.http_at = self.now();
             return Some(PendingAnswer::Http(ticket));
         }

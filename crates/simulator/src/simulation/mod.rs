@@ -16,6 +16,7 @@ mod damage;
 mod checks;
 mod beginning;
 
+use checks::StepNews;
 use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::client::SeededClient;
 use crate::coverage::Coverage;
 use crate::error_codes::no_server_fault;
-use crate::faulty_lines::{FlippedBit, Links, VenueLine};
+use crate::faulty_lines::{FlippedBit, HttpLines, Links, VenueLine};
 use crate::fix_sessions::FixClient;
 use crate::http_clients::HttpReads;
 use crate::invariants::books::JournalBooks;
@@ -63,6 +64,8 @@ pub struct Plan {
     pub length: i64,
     /// Requests to the venue may take effect seconds after they were sent.
     pub has_late_requests: bool,
+    /// The promises are checked after every step that tells somebody something or makes something durable, and not every few seconds only.
+    pub is_checked_at_every_step: bool,
     pub is_traced: bool,
 }
 
@@ -135,6 +138,8 @@ struct SimulatedRun {
     check_state_at: i64,
     /// When the running platform is held against the venues' ledgers next.
     check_venues_at: i64,
+    /// Where every step is checked: what was told and durable at the last of them.
+    step_check: Option<StepNews>,
     /// When the FIX port and its clients have their next turn.
     fix_at: i64,
     /// How far the journal was durable when they were woken last.
@@ -143,6 +148,7 @@ struct SimulatedRun {
     strategy_at: i64,
     http_at: i64,
     http_reads: HttpReads,
+    http_lines: HttpLines,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
@@ -196,11 +202,13 @@ impl SimulatedRun {
             check_at: 0,
             check_state_at: 0,
             check_venues_at: 0,
+            step_check: plan.is_checked_at_every_step.then(StepNews::default),
             fix_at: 0,
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),
             strategy_at: 0,
             http_reads: HttpReads::default(),
+            http_lines: HttpLines::new(plan.seed),
             http_at: if machine.traits.has_http() { 0 } else { NEVER },
             slow_until: 0,
             hanging_until: 0,
@@ -253,6 +261,7 @@ impl SimulatedRun {
             self.pace.on_step(next)?;
             self.run_next(next)?;
             self.panics.nothing_panicked()?;
+            self.check_step()?;
             self.machine.disk.take_struck().into_iter().for_each(|kind| self.coverage.fault(kind));
         }
     }

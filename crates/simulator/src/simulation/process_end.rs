@@ -3,6 +3,7 @@
 use runtime::LiveExit;
 
 use super::{DOWN, NEVER, SimulatedRun};
+use crate::http_clients::HttpLine;
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 
 /// What the system says of a disk that is full, and of an operation that has failed.
@@ -64,6 +65,7 @@ impl SimulatedRun {
         self.end_fix_connections(!power);
         self.end_stomp_connections(!power);
         self.end_lab_connection(!power);
+        self.http_lines.all().for_each(HttpLine::end_of_process);
         self.receive_replies(false)?;
         self.users.on_process_end();
         if power {

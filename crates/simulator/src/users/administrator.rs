@@ -8,12 +8,11 @@ use access::{PasswordDigest, SecretString};
 use domain::admin::{AdminChange, AdminRecord};
 use domain::{SeededRng, Timestamp};
 use serde_json::{Value, json};
-use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainCredentials, PlainRequest, PlainResponse, PlainSender};
 
 use super::known_users::{AdminRecords, KnownUsers, ROLES, ROOT, TOKENS, TokenSecret, USERS, UserChange};
 use crate::error_codes::{TOO_MANY, UNAVAILABLE, UNEXPECTED_ANSWER, no_server_fault};
-use crate::http_clients::{HttpTicket, code_of};
+use crate::http_clients::{HttpNews, HttpTicket, code_of};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 1, 1));
@@ -37,6 +36,8 @@ struct AdminRequest {
     must_refuse: Option<bool>,
     /// Where the journal has it.
     journalled: Option<u64>,
+    /// What became of it is known, with or without an answer.
+    is_settled: bool,
 }
 
 enum ChangeOutcome {
@@ -108,11 +109,18 @@ impl Administrator {
     }
 
     pub(super) fn note(&mut self, change: UserChange, ticket: HttpTicket, known: &mut KnownUsers, sent_at: Timestamp) {
+        if ticket.is_doubled {
+            self.begin(change.clone(), known, sent_at);
+        }
+        self.begin(change, known, sent_at);
+        self.waiting = Some(ticket);
+    }
+
+    fn begin(&mut self, change: UserChange, known: &mut KnownUsers, sent_at: Timestamp) {
         let must_refuse = known.must_refuse(&change);
         known.begin(&change);
         let outcome = ChangeOutcome::Unknown;
-        self.log.push(AdminRequest { change, sent_at, outcome, must_refuse, journalled: None });
-        self.waiting = Some(ticket);
+        self.log.push(AdminRequest { change, sent_at, outcome, must_refuse, journalled: None, is_settled: false });
     }
 
     /// The answer, where it has come, as the trace tells it. A platform that runs owes one.
@@ -125,12 +133,13 @@ impl Administrator {
     ) -> Result<Option<String>, BrokenInvariant> {
         let (Some(ticket), Some(request)) = (&mut self.waiting, self.log.last_mut()) else { return Ok(None) };
         let answer = match ticket.try_recv() {
-            Err(TryRecvError::Empty) => return Ok(None),
-            Err(TryRecvError::Closed) => {
+            None => return Ok(None),
+            Some(HttpNews::Dropped) => {
                 ensure(!is_running, "an answer was dropped", || format!("{:?}", request.change))?;
                 None
             }
-            Ok(response) => Some(response),
+            Some(HttpNews::LineLost) => None,
+            Some(HttpNews::Answer(response)) => Some(response),
         };
         self.waiting = None;
         let told = answer.as_ref().map_or_else(|| "no answer".to_owned(), |answer| answer.status.to_string());
@@ -190,6 +199,27 @@ impl Administrator {
 
     /// The process is gone: what the journal does not have by now was not done.
     pub(super) fn settle(&mut self, known: &mut KnownUsers) {
+        self.restore(known);
+        self.log.iter_mut().for_each(|request| request.is_settled = true);
+    }
+
+    /// Whether it is not known what became of a request.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.log.iter().any(AdminRequest::is_unsure)
+    }
+
+    /// The same while the process runs, when nothing is under way and the journal has all that was done: sessions go on, except those of users
+    /// that have changed.
+    pub(super) fn settle_at_rest(&mut self, known: &mut KnownUsers) {
+        let done_before = known.done_of_all();
+        let late = self.log.iter().filter(|request| request.is_unsure() && request.journalled.is_some());
+        let late: Vec<_> = late.filter_map(|request| request.change.name()).collect();
+        self.restore(known);
+        known.set_done(&done_before, &late);
+        self.log.iter_mut().for_each(|request| request.is_settled = true);
+    }
+
+    fn restore(&self, known: &mut KnownUsers) {
         let mut done: Vec<_> = self.log.iter().filter(|request| request.journalled.is_some()).collect();
         done.sort_by_key(|request| request.journalled);
         known.restore(done.into_iter().map(|request| (&request.change, request.secret())));
@@ -220,6 +250,10 @@ impl AdminRequest {
             _ => return Err(broken(UNEXPECTED_ANSWER, told())),
         }
         Ok(())
+    }
+
+    fn is_unsure(&self) -> bool {
+        !self.is_settled && matches!(self.outcome, ChangeOutcome::Unknown)
     }
 
     fn secret(&self) -> Option<TokenSecret> {
@@ -273,7 +307,7 @@ mod tests {
 
     fn revocation(outcome: ChangeOutcome) -> AdminRequest {
         let change = UserChange::RevokeToken { name: TOKENS[1] };
-        AdminRequest { change, sent_at: Timestamp(0), outcome, must_refuse: None, journalled: None }
+        AdminRequest { change, sent_at: Timestamp(0), outcome, must_refuse: None, journalled: None, is_settled: false }
     }
 
     /// A revocation as the journal has it, with its row of the audit.

@@ -30,6 +30,8 @@ struct KeptSession {
     /// The process that it belongs to.
     process: u64,
     used_at: Timestamp,
+    /// It was asked to end, and has perhaps.
+    is_ending: bool,
     is_over: bool,
 }
 
@@ -101,7 +103,7 @@ impl UserClient {
         }
         let chosen = usize::try_from(rng.below(self.sessions.len().max(1) as u64)).unwrap_or(0);
         let session = self.sessions.get_mut(chosen).filter(|session| session.process == context.process)?;
-        session.is_over = true;
+        session.is_ending = true;
         let (user, shown) = (session.user, Shown::Cookie(session.cookie.clone()));
         Some(self.plan(Probe::LogOut, user, (shown, Expected::Open), None))
     }
@@ -117,9 +119,11 @@ impl UserClient {
         let is_sure = attempt.begun == context.known.begun(name) && attempt.plan.expected != Expected::Open;
         match (probe, verdict, shown) {
             (Probe::LogIn, LoginVerdict::LetIn, _) if is_sure => self.keep(name, attempt.done, response, context),
-            (Probe::LogOut, verdict, Shown::Cookie(cookie)) if *verdict != LoginVerdict::LetIn => {
-                self.sessions.retain(|session| session.cookie != *cookie);
+            (Probe::LogOut, LoginVerdict::LetIn, Shown::Cookie(cookie)) => {
+                let ended = self.sessions.iter_mut().find(|session| session.cookie == *cookie);
+                ended.into_iter().for_each(|session| session.is_over = true);
             }
+            (Probe::LogOut, _, Shown::Cookie(cookie)) => self.forget(cookie),
             (_, LoginVerdict::LetIn | LoginVerdict::TooLow, Shown::Cookie(cookie)) => {
                 let used = self.sessions.iter_mut().find(|session| session.cookie == *cookie);
                 used.into_iter().for_each(|session| session.used_at = attempt.sent_at);
@@ -128,10 +132,22 @@ impl UserClient {
         }
     }
 
+    /// A session whose end was not confirmed is forgotten.
+    pub(super) fn on_line_lost(&mut self, plan: &AttemptPlan) {
+        if let (Probe::LogOut, Shown::Cookie(cookie)) = (plan.probe, &plan.shown) {
+            self.forget(cookie);
+        }
+    }
+
+    fn forget(&mut self, cookie: &str) {
+        self.sessions.retain(|session| session.cookie != cookie);
+    }
+
     fn keep(&mut self, user: &'static str, done: u64, response: &PlainResponse, context: &ClientContext<'_>) {
         let Some(cookie) = response.cookie.clone() else { return };
         let (process, used_at) = (context.process, context.at);
-        self.sessions.push(KeptSession { user, cookie, done, process, used_at, is_over: false });
+        let (is_ending, is_over) = (false, false);
+        self.sessions.push(KeptSession { user, cookie, done, process, used_at, is_ending, is_over });
         if self.sessions.len() > SESSIONS_MAX {
             self.sessions.remove(0);
         }
@@ -143,6 +159,9 @@ impl KeptSession {
     fn expected(&self, context: &ClientContext<'_>) -> Expected {
         if self.is_over || self.process != context.process {
             return Expected::Denied;
+        }
+        if self.is_ending {
+            return Expected::Open;
         }
         match context.known.with_session(self.user, self.done) {
             Expected::LetIn(_) if context.at.seconds_since(self.used_at) >= IDLE_SECONDS_MAX => Expected::Open,

@@ -122,6 +122,19 @@ impl KnownUsers {
         done.for_each(|(change, secret)| self.apply(change, secret));
     }
 
+    /// How often each name has changed.
+    pub(super) fn done_of_all(&self) -> BTreeMap<&'static str, u64> {
+        self.names.iter().map(|(name, state)| (*name, state.done)).collect()
+    }
+
+    /// As often as before, and once more with each of these changes.
+    pub(super) fn set_done(&mut self, before: &BTreeMap<&'static str, u64>, changed: &[&'static str]) {
+        for (name, state) in &mut self.names {
+            let more = changed.iter().filter(|changed| *changed == name).count() as u64;
+            state.done = before.get(name).copied().unwrap_or(0) + more;
+        }
+    }
+
     fn apply(&mut self, change: &UserChange, secret: Option<TokenSecret>) {
         if let Some(name) = change.name() {
             self.names.entry(name).or_default().done += 1;

@@ -5,7 +5,6 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use domain::Timestamp;
-use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
 use super::administrator::{Administrator, count_refusal};
@@ -13,7 +12,7 @@ use super::attempt::{Attempt, AttemptPlan, LoginVerdict, Probe, Shown};
 use super::audit_claims::{AuditClaim, AuditClaims, DONE};
 use super::client::{ClientContext, UserClient};
 use super::known_users::{AdminRecords, Expected, KnownUsers};
-use crate::http_clients::HttpTicket;
+use crate::http_clients::{HttpNews, HttpTicket};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, ensure};
 use crate::schedule::USER_CLIENTS;
 
@@ -126,13 +125,15 @@ impl UserTraffic {
     fn send(
         &mut self,
         client: usize,
-        plan: AttemptPlan,
+        mut plan: AttemptPlan,
         sent_at: Timestamp,
         send: impl FnOnce(PlainRequest) -> HttpTicket,
     ) -> String {
         let line = format!("user client {}: {}", client + 1, plan.text());
         let (begun, done) = (self.known.begun(plan.name), self.known.done(plan.name));
         let ticket = send(plan.request());
+        // Of two equal requests the audit has more.
+        plan.is_only &= !ticket.is_doubled;
         self.attempts[0] += 1;
         self.clients[client].waiting.push(Attempt { plan, ticket, sent_at, begun, done });
         line
@@ -167,15 +168,24 @@ impl UserTraffic {
         for client in 0..self.clients.len() {
             for mut attempt in std::mem::take(&mut self.clients[client].waiting) {
                 match attempt.ticket.try_recv() {
-                    Err(TryRecvError::Empty) => self.clients[client].waiting.push(attempt),
-                    Err(TryRecvError::Closed) => {
+                    None => self.clients[client].waiting.push(attempt),
+                    Some(HttpNews::Dropped) => {
                         ensure(!is_running, "an answer was dropped", || attempt.plan.text())?;
                     }
-                    Ok(response) => lines.push(self.on_answer(client, &attempt, &response, moment)?),
+                    Some(HttpNews::LineLost) => lines.push(self.on_line_lost(client, &attempt)),
+                    Some(HttpNews::Answer(response)) => {
+                        lines.push(self.on_answer(client, &attempt, &response, moment)?)
+                    }
                 }
             }
         }
         Ok(lines)
+    }
+
+    /// It may have arrived or not.
+    fn on_line_lost(&mut self, client: usize, attempt: &Attempt) -> String {
+        self.clients[client].on_line_lost(&attempt.plan);
+        format!("user client {} is cut off: {}", client + 1, attempt.plan.text())
     }
 
     fn on_answer(
@@ -187,7 +197,7 @@ impl UserTraffic {
     ) -> Result<String, BrokenInvariant> {
         let verdict = attempt.verdict(response)?;
         count_refusal(&mut self.refusals, response);
-        attempt.check(response, &verdict, &self.known)?;
+        attempt.check((response, &verdict), moment.at, &self.known)?;
         let new_peer = attempt.plan.peer;
         let context = ClientContext { known: &self.known, process: self.process, at: moment.at, new_peer };
         self.clients[client].on_answer(attempt, (response, &verdict), &context);
@@ -234,6 +244,19 @@ impl UserTraffic {
         self.claims.check(journal)?;
         self.administrator.settle(&mut self.known);
         Ok(())
+    }
+
+    /// The process runs, nothing of the administrator is under way, and the journal has all that was done: it tells what became of changes
+    /// whose answers were lost.
+    pub(crate) fn check_at_rest(&mut self, journal: &AdminRecords) -> InvariantResult {
+        self.check_answers(journal)?;
+        self.administrator.settle_at_rest(&mut self.known);
+        Ok(())
+    }
+
+    /// Whether nothing is known of a change, and no answer to it will come.
+    pub(crate) fn is_unsure(&self) -> bool {
+        !self.administrator.is_waiting() && self.administrator.is_unsure()
     }
 
     /// How often clients and the administrator were refused, by code.

@@ -17,7 +17,34 @@ const CHECK_STATE_EVERY: i64 = 100 * SECOND;
 /// The venues' ledgers, and what users were told, are held against its journal so often.
 const CHECK_VENUES_EVERY: i64 = 100 * SECOND;
 
+/// What a check of a step looks at: where none of it is new, the same would be checked again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct StepNews {
+    durable: u64,
+    /// Answers, reports and messages that clients have received by then.
+    told: u64,
+}
+
 impl SimulatedRun {
+    /// After a step, where every one is checked: all that the checks of a running platform look at, also the ledgers of the venues.
+    pub(super) fn check_step(&mut self) -> InvariantResult {
+        let Some(before) = self.step_check else { return Ok(()) };
+        let durable = self.platform.as_deref().map_or(0, Platform::durable);
+        let news = StepNews { durable, told: self.told() };
+        if news == before {
+            return Ok(());
+        }
+        self.step_check = Some(news);
+        (self.check_state_at, self.check_venues_at) = (0, 0);
+        self.check_running()
+    }
+
+    fn told(&self) -> u64 {
+        let answers: u64 = self.clients.iter().map(|client| client.answers).sum();
+        let reports: usize = self.fix_clients.iter().map(|client| client.session.received.len()).sum();
+        answers + reports as u64
+    }
+
     /// What these books have beyond what was checked before.
     pub(super) fn check(
         &mut self,
@@ -59,7 +86,18 @@ impl SimulatedRun {
             self.evidence(books, &self.read_venues()?).check(progress)?;
             self.check_answers_of_users(books, progress)?;
         }
+        self.settle_users(books, progress)?;
         self.check_logs(books, None)
+    }
+
+    /// What became of changes whose answers were lost is known when nothing is under way any more and all that was done is durable.
+    fn settle_users(&mut self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
+        let is_durable = self.platform.as_deref().is_some_and(Platform::is_all_durable);
+        if !is_durable || !self.users.is_unsure() || !self.http_lines.administrator.is_idle() {
+            return Ok(());
+        }
+        self.read_admin_records(books, progress)?;
+        self.users.check_at_rest(&progress.admin)
     }
 
     /// Where something is not durable yet, the state is ahead of the books: the next check has another try.
