@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use domain::SeededRng;
+use fix::{FixDecoder, Framer};
 use serde_json::Value;
 use venue_lab::{LabClock, LabConfig, SteppedLab};
 
@@ -17,6 +18,10 @@ use crate::market::Market;
 use crate::network::{ClientInput, ClientNetwork, NetworkEnd, SteppedRuntime};
 use crate::schedule::{ConnectionFault, SECOND};
 
+/// Of a Reject (3): the number that it refuses, and why.
+const REF_SEQ_NUM: i32 = 45;
+const REJECT_REASON: i32 = 373;
+const INACCURATE_TIME: u64 = 10;
 /// Timers of its sessions are looked at so often.
 const IDLE: i64 = 250_000_000;
 
@@ -41,6 +46,8 @@ pub(crate) struct LabMachine {
     /// Of the labs that were killed.
     struck_before: StruckFaults,
     lost: LostTrades,
+    /// What the platform sends on this connection.
+    heard: Framer,
     /// Of the platform's session: which reports its journal has.
     numbers: PathBuf,
 }
@@ -83,6 +90,7 @@ impl LabMachine {
             connections: 0,
             struck_before: StruckFaults::new(),
             lost: LostTrades::default(),
+            heard: Framer::new(),
             numbers: PathBuf::new(),
         })
     }
@@ -182,11 +190,27 @@ impl LabMachine {
         self.network.deliver_to_platform(now);
         for input in self.network.receive(now) {
             match input {
-                ClientInput::Bytes(bytes) => self.connection.iter().for_each(|connection| connection.deliver(&bytes)),
+                ClientInput::Bytes(bytes) => {
+                    self.hear(&bytes);
+                    self.connection.iter().for_each(|connection| connection.deliver(&bytes));
+                }
                 ClientInput::Closed => self.connection.take().iter().for_each(NetworkEnd::end),
             }
         }
         Ok(())
+    }
+
+    /// A clock was set while a message of the lab was under way: the platform refuses it for its SendingTime (52), and counts its number.
+    fn hear(&mut self, bytes: &[u8]) {
+        self.heard.buffer().extend_from_slice(bytes);
+        let mut decoder = FixDecoder::new();
+        while let Ok(Some(frame)) = self.heard.next_frame() {
+            let Ok(message) = decoder.decode(frame) else { continue };
+            let is_refusal = message.msg_type() == b"3" && message.number(REJECT_REASON) == Some(INACCURATE_TIME);
+            if let (true, Some(number), Some(running)) = (is_refusal, message.number(REF_SEQ_NUM), &self.running) {
+                self.lost.on_refused(running.lab.reported_trades(), number);
+            }
+        }
     }
 
     /// The platform has had its turn: its calls are taken, and what it wrote is under way. The lab works, and what it wrote is under way.
@@ -220,6 +244,7 @@ impl LabMachine {
             before.end();
         }
         let end = NetworkEnd::default();
+        self.heard = Framer::new();
         if running.lab.connect(Box::new(end.platform_end())) {
             self.connections += 1;
             self.network.adopt(call);

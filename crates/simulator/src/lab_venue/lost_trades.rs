@@ -13,6 +13,8 @@ pub(super) struct LostTrades {
     /// Sent under numbers that have begun anew since, and in the platform's journal by then.
     confirmed: BTreeSet<String>,
     lost: BTreeSet<String>,
+    /// The first number that was unsure when numbers began anew last.
+    unsure_before: SeqNum,
 }
 
 impl LostTrades {
@@ -22,10 +24,21 @@ impl LostTrades {
             return;
         }
         let first_unsure = confirmed();
+        let before = std::mem::replace(&mut self.unsure_before, first_unsure);
+        // A file that is no lower than then may tell of the numbers of then: the platform has not heard of these.
+        let first_sure = if first_unsure < before { 0 } else { before };
+        let is_sure = |trade: &ReportedTrade| (first_sure..first_unsure).contains(&trade.number);
         // A trade may be reported several times.
-        let (sure, unsure): (Vec<_>, Vec<_>) = dropped.into_iter().partition(|trade| trade.number < first_unsure);
+        let (sure, unsure): (Vec<_>, Vec<_>) = dropped.into_iter().partition(is_sure);
         self.confirmed.extend(sure.into_iter().map(|trade| trade.exec_id));
         let lost = unsure.into_iter().map(|trade| trade.exec_id).filter(|exec_id| !self.confirmed.contains(exec_id));
+        self.lost.extend(lost);
+    }
+
+    /// The platform has refused the message with this number, and does not ask for it again: lost is what it reported.
+    pub(super) fn on_refused(&mut self, reported: Vec<ReportedTrade>, number: SeqNum) {
+        let refused = reported.into_iter().filter(|trade| trade.number == number).map(|trade| trade.exec_id);
+        let lost: Vec<_> = refused.filter(|exec_id| !self.confirmed.contains(exec_id)).collect();
         self.lost.extend(lost);
     }
 
@@ -71,6 +84,22 @@ mod tests {
         assert_eq!(["A", "B", "C"].map(|exec_id| reports.has(exec_id)), [false, true, false]);
         reports.on_reset(vec![trade(9, "A")], || 0);
         assert!(!reports.has("A"), "told once more, and confirmed before");
+    }
+
+    #[test]
+    fn numbers_of_before_an_earlier_reset_confirm_nothing() {
+        let mut reports = LostTrades::default();
+        reports.on_reset(vec![trade(140, "A")], || 141);
+        reports.on_reset(vec![trade(4, "B")], || 141);
+        reports.on_reset(vec![trade(5, "C"), trade(9, "D")], || 7);
+        assert_eq!(["A", "B", "C", "D"].map(|exec_id| reports.has(exec_id)), [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_report_that_the_platform_refused_is_lost() {
+        let mut reports = LostTrades::default();
+        reports.on_refused(vec![trade(4, "A"), trade(5, "B")], 5);
+        assert_eq!(["A", "B"].map(|exec_id| reports.has(exec_id)), [false, true]);
     }
 
     #[test]
