@@ -174,7 +174,7 @@ impl UserTraffic {
                     }
                     Some(HttpNews::LineLost) => lines.push(self.on_line_lost(client, &attempt)),
                     Some(HttpNews::Answer(response)) => {
-                        lines.push(self.on_answer(client, &attempt, &response, moment)?)
+                        lines.push(self.on_answer(client, &attempt, &response, moment)?);
                     }
                 }
             }
