@@ -133,3 +133,19 @@ fn a_strategy_that_left_does_not_end_well_where_the_server_has_ended_its_run() {
     let _again = TestBroker::accept(&listener);
     assert_eq!(process.join().unwrap(), Err(LinkLost(DROPPED.to_owned())));
 }
+
+/// As one that has just begun to serve, and has not heard the Hello of this connection yet.
+#[test]
+fn a_process_that_the_server_does_not_know_yet_says_hello_again_for_its_run() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let process = process_of_strategy_that_left(&listener);
+    let mut broker = TestBroker::accept(&listener);
+    let hello = broker.request().unwrap();
+    broker.tell(hello.epoch, ServerMessage::HelloRejected { code: NOT_ATTACHED.into(), text: "who is that?".into() });
+    let mut broker = TestBroker::accept(&listener);
+    let again = broker.request().unwrap();
+    assert!(matches!(again.body, StrategyRequestBody::Hello { resume: Some(Resume { run: 7, .. }), .. }));
+    broker.welcome(again.epoch, 7);
+    assert_eq!(broker.request().map(|request| request.body), Some(StrategyRequestBody::Exit));
+    assert_eq!(process.join().unwrap(), Ok(()));
+}
