@@ -7,10 +7,7 @@ use venue_sim::Faults;
 
 use crate::http_clients::HttpLine;
 use crate::request_log::Intent;
-use crate::schedule::{HttpCaller, LinkFault, MILLI, OPERATOR, SECOND, USER_CLIENTS};
-
-/// How late a request may arrive on a slow connection.
-pub(crate) const DELAY_MAX: i64 = 5 * SECOND;
+use crate::schedule::{HttpClientKind, LinkFault, MILLI, OPERATOR, USER_CLIENTS};
 
 pub(crate) struct Links {
     /// By client: what is wrong, and until when.
@@ -50,7 +47,7 @@ impl Links {
 
     /// The request arrives later.
     pub(crate) fn hold_back(&mut self, now: i64, client: usize, intent: Intent, envelope: CommandEnvelope) {
-        let due = now + self.rng.between(MILLI, DELAY_MAX);
+        let due = now + self.rng.between(MILLI, LinkFault::DELAY_MAX);
         self.delayed.push(DelayedRequest { due, client, intent, envelope });
     }
 
@@ -82,11 +79,11 @@ impl HttpLines {
         [&mut self.reader, &mut self.administrator].into_iter().chain(&mut self.users)
     }
 
-    pub(crate) fn set_fault(&mut self, caller: HttpCaller, fault: LinkFault, until: i64) {
+    pub(crate) fn set_fault(&mut self, caller: HttpClientKind, fault: LinkFault, until: i64) {
         let line = match caller {
-            HttpCaller::Reader => &mut self.reader,
-            HttpCaller::Administrator => &mut self.administrator,
-            HttpCaller::User(user) => &mut self.users[user],
+            HttpClientKind::Reader => &mut self.reader,
+            HttpClientKind::Administrator => &mut self.administrator,
+            HttpClientKind::User(user) => &mut self.users[user],
         };
         line.set_fault(fault, until);
     }

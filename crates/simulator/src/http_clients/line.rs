@@ -7,7 +7,6 @@ use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
 use super::port::HttpPort;
-use crate::faulty_lines::DELAY_MAX;
 use crate::schedule::{LinkFault, MILLI};
 
 /// The answer of the port to a request that has arrived.
@@ -69,13 +68,13 @@ impl HttpTicket {
 pub(crate) struct HttpLine {
     /// What is wrong, and until when.
     fault: Option<(LinkFault, i64)>,
-    delayed: Vec<DelayedRequest>,
+    delayed: Vec<DelayedHttpRequest>,
     /// Answers that nobody waits for.
     unheard: Vec<PortAnswer>,
     rng: SeededRng,
 }
 
-struct DelayedRequest {
+struct DelayedHttpRequest {
     due: i64,
     request: PlainRequest,
     arrival: oneshot::Sender<PortAnswer>,
@@ -106,8 +105,8 @@ impl HttpLine {
             }
             Some(LinkFault::Slow) => {
                 let (arrival, under_way) = oneshot::channel();
-                let due = now + self.rng.between(MILLI, DELAY_MAX);
-                self.delayed.push(DelayedRequest { due, request, arrival });
+                let due = now + self.rng.between(MILLI, LinkFault::DELAY_MAX);
+                self.delayed.push(DelayedHttpRequest { due, request, arrival });
                 HttpTicket::of(TicketState::UnderWay(under_way))
             }
             Some(LinkFault::LosesRequests) => HttpTicket::of(TicketState::Lost),
@@ -125,7 +124,7 @@ impl HttpLine {
     pub(crate) fn deliver_due(&mut self, now: i64, port: &HttpPort) {
         let (due, later) = std::mem::take(&mut self.delayed).into_iter().partition(|request| request.due <= now);
         self.delayed = later;
-        for DelayedRequest { request, arrival, .. } in due {
+        for DelayedHttpRequest { request, arrival, .. } in due {
             // Its client is there for as long as the run.
             let _ = arrival.send(port.send(request));
         }

@@ -97,7 +97,7 @@ pub enum Fault {
     },
     /// The connection between the platform and one who uses HTTP otherwise than for orders.
     HttpLink {
-        caller: HttpCaller,
+        caller: HttpClientKind,
         fault: LinkFault,
         seconds: i64,
     },
@@ -137,7 +137,7 @@ pub enum NewFile {
 
 /// Who uses HTTP otherwise than for orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpCaller {
+pub enum HttpClientKind {
     /// A trader that looks at positions and open orders.
     Reader,
     Administrator,
@@ -156,6 +156,11 @@ pub enum LinkFault {
     LosesReplies,
     /// Each request arrives twice.
     Duplicates,
+}
+
+impl LinkFault {
+    /// How late a request may arrive where the line is slow, in nanoseconds.
+    pub(crate) const DELAY_MAX: i64 = 5_000_000_000;
 }
 
 /// What goes wrong with the connection of a FIX or STOMP client.
@@ -245,8 +250,8 @@ impl Fault {
     }
 
     /// Longer than those of other lines, because each of these does little.
-    pub(super) fn draw_http_line(rng: &mut SeededRng, callers: &[HttpCaller]) -> Self {
-        let caller = *rng.pick(callers).unwrap_or(&HttpCaller::Reader);
+    pub(super) fn draw_http_line(rng: &mut SeededRng, callers: &[HttpClientKind]) -> Self {
+        let caller = *rng.pick(callers).unwrap_or(&HttpClientKind::Reader);
         Self::HttpLink { caller, fault: LinkFault::draw(rng), seconds: rng.between(10, 60) }
     }
 

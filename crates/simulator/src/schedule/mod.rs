@@ -9,7 +9,7 @@ use domain::SeededRng;
 pub use crate::market::seed_traits::{OPERATOR, TRADERS};
 use crate::market::seed_traits::{SeedTraits, USERS_ONE_IN};
 use faults::operation;
-pub use faults::{ConnectionFault, Fault, HttpCaller, LabFault, LinkFault, NewFile, VenueLineFault};
+pub use faults::{ConnectionFault, Fault, HttpClientKind, LabFault, LinkFault, NewFile, VenueLineFault};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
@@ -226,10 +226,10 @@ fn draw_http_reads(seed: u64, length: i64, steps: &mut Vec<Step>) {
 fn draw_http_lines(seed: u64, length: i64, steps: &mut Vec<Step>) {
     let traits = SeedTraits::of_seed(seed);
     let mut callers = Vec::new();
-    callers.extend(traits.http_trader.map(|_| HttpCaller::Reader));
+    callers.extend(traits.http_trader.map(|_| HttpClientKind::Reader));
     if traits.has_users {
-        callers.push(HttpCaller::Administrator);
-        callers.extend((0..USER_CLIENTS).map(HttpCaller::User));
+        callers.push(HttpClientKind::Administrator);
+        callers.extend((0..USER_CLIENTS).map(HttpClientKind::User));
     }
     if !callers.is_empty() {
         let fails = |rng: &mut SeededRng| StepKind::Fault(Fault::draw_http_line(rng, &callers));

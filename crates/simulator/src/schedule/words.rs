@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::faults::{ConnectionFault, Fault, HttpCaller, LinkFault, NewFile, VenueLineFault};
+use super::faults::{ConnectionFault, Fault, HttpClientKind, LinkFault, NewFile, VenueLineFault};
 use super::{MILLI, OPERATOR, SECOND, Step, StepKind};
 
 impl fmt::Display for Step {
@@ -126,7 +126,7 @@ impl fmt::Display for NewFile {
     }
 }
 
-impl fmt::Display for HttpCaller {
+impl fmt::Display for HttpClientKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reader => f.write_str("the reader"),

@@ -14,12 +14,13 @@ mod read_model_faults;
 mod replay_budget;
 mod damage;
 mod checks;
+mod step_news;
 mod beginning;
 
-use checks::StepNews;
 use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use step_news::StepNews;
 
 use crate::client::SeededClient;
 use crate::coverage::Coverage;

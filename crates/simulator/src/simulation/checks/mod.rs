@@ -1,6 +1,7 @@
 //! When the invariants are checked: at every start, at the end of a run, and every few seconds while the platform runs.
 
 use super::SimulatedRun;
+use super::step_news::StepNews;
 use crate::invariants::books::{JournalBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::ledgers::read_ledgers;
@@ -16,14 +17,6 @@ const CHECK_EVERY: i64 = 10 * SECOND;
 const CHECK_STATE_EVERY: i64 = 100 * SECOND;
 /// The venues' ledgers, and what users were told, are held against its journal so often.
 const CHECK_VENUES_EVERY: i64 = 100 * SECOND;
-
-/// What a check of a step looks at: where none of it is new, the same would be checked again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct StepNews {
-    durable: u64,
-    /// Answers, reports and messages that clients have received by then.
-    told: u64,
-}
 
 impl SimulatedRun {
     /// After a step, where every one is checked: all that the checks of a running platform look at, also the ledgers of the venues.
