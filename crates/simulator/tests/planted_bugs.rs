@@ -6,6 +6,9 @@ use domain::PlantedBug;
 use domain::planted_bugs::plant;
 use simulator::schedule::StepKind;
 use simulator::{CheckedPlans, Plan, SearchLimit, ShortSchedule, run, shorten};
+use storage::StorageError;
+use storage::journal::{FOLDER, InstanceId, Journal, JournalBatch, JournalOptions, JournalRecord};
+use storage::lock::DataDirLock;
 
 /// Simulated minutes in which things go wrong.
 const MINUTES: u32 = 5;
@@ -49,7 +52,6 @@ recorded! {
     reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
     skip_reconciled_fills: SkipReconciledFills, 13, "a fill is missing";
     unsynced_venue_ledger: UnsyncedVenueLedger, 1, "a fill that the venue does not have";
-    ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
     skip_rewrite: SkipRewrite, 15, "the platform does not start";
     trust_snapshot: TrustSnapshot, 44, "the digest differs";
     snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 1, "a snapshot differs from the journal";
@@ -104,11 +106,14 @@ fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     names
 }
 
-/// All switches of the enum but that of the lease, which is not the simulator's.
+/// Switches that tests of their own find.
+const NOT_OF_THE_SIMULATOR: [&str; 2] = ["IgnoreHead", "IgnoreLease"];
+
+/// All other switches of the enum.
 fn switches() -> impl Iterator<Item = &'static str> {
     let declared =
         SWITCHES.lines().skip_while(|line| !line.starts_with("pub enum")).skip(1).take_while(|line| *line != "}");
-    declared.filter_map(|line| line.trim().strip_suffix(',')).filter(|name| *name != "IgnoreLease")
+    declared.filter_map(|line| line.trim().strip_suffix(',')).filter(|name| !NOT_OF_THE_SIMULATOR.contains(name))
 }
 
 #[test]
@@ -119,6 +124,37 @@ fn every_planted_bug_is_searched_and_has_a_recorded_seed_and_a_row_on_the_page()
     assert_eq!(sorted(switches()), all, "searched");
     assert_eq!(sorted(RECORDED.iter().copied()), all, "recorded");
     assert_eq!(sorted(rows), all, "on the page");
+}
+
+/// A journal of two records, of which the last one has vanished from the disk after its sync. How many a start finds.
+fn records_of_a_journal_that_lost_its_end() -> Result<u64, StorageError> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = JournalOptions::new(InstanceId([7; 16]));
+    let mut journal = Journal::open(&DataDirLock::acquire(folder.path()).unwrap(), &options, &mut |_| {})?.1;
+    for sequence in 1..=2 {
+        let record = JournalRecord { sequence, kind: 1, payload: b"buy 100 of 1 at 10.01".to_vec() };
+        journal.append(JournalBatch { time: 1, records: vec![record] }).unwrap();
+        while journal.durable() < sequence {
+            std::thread::yield_now();
+        }
+    }
+    drop(journal);
+    let segment = folder.path().join(FOLDER).join("00000000000000000001.journal");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let last_frame = bytes.windows(4).rposition(|word| word == b"RBLK").unwrap();
+    bytes[last_frame..].fill(0);
+    std::fs::write(&segment, bytes).unwrap();
+    let (found, _) = Journal::open(&DataDirLock::acquire(folder.path()).unwrap(), &options, &mut |_| {})?;
+    Ok(found.last_sequence)
+}
+
+#[test]
+fn ignore_head() {
+    plant(Some(PlantedBug::IgnoreHead));
+    assert_eq!(records_of_a_journal_that_lost_its_end().unwrap(), 1, "an acknowledged record is gone in silence");
+    plant(None);
+    let refused = records_of_a_journal_that_lost_its_end();
+    assert!(matches!(refused, Err(StorageError::Lost(_))), "{refused:?}");
 }
 
 /// The shortest schedule by which the seed finds the bug, and the promise that it breaks.
