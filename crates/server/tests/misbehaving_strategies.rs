@@ -208,7 +208,7 @@ fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
     assert_eq!(
         told,
         "  strategies.instances: A: no strategy is called moving-avarage-cross; there are breakout, flooder, hanger, \
-         historian, market-making, moving-average-cross, pairs, panicker, reporter, steady; did you mean 'moving-average-cross'?
+         historian, market-making, moving-average-cross, pairs, panicker, reporter, requoter, steady; did you mean 'moving-average-cross'?
   strategies.instances: B: strategy moving-average-cross, parameter fats: is not known; there are security, fast, slow, \
          quantity, prices; did you mean 'fast'?
   strategies.instances: C: strategy steady, parameter security: 'NONE' is not the symbol or the id of a security

@@ -314,6 +314,15 @@ fn expect_moved(leader: &RunningServer, dies: RunningServer, stays: &RunningServ
     });
 }
 
+/// The leader died before or behind the sending: the venue has the order, or it is told that it never got there.
+fn wait_until_settled(client: &mut HttpClient, id: &str) {
+    let never_sent = json!("the order never reached the venue");
+    wait_for("the venue to say what became of the order", || {
+        let order = client.order(id);
+        (order["status"] == "SUBMITTED" || order["reason"] == never_sent && order["status"] == "REJECTED").then_some(())
+    });
+}
+
 /// Every second screen begins at the leader, which dies between two orders; the other member leads, and trading goes on there.
 fn expect_moved_from_leader(leader: RunningServer, next: &RunningServer, screens: u64) {
     let counts: Vec<_> = (0..screens).map(|_| HeardCounts::default()).collect();
@@ -327,7 +336,7 @@ fn expect_moved_from_leader(leader: RunningServer, next: &RunningServer, screens
         next.wait_for_output("\"role\":\"leader\",\"epoch\":2");
         let mut client = next.client();
         wait_for_session(&mut client, "SUBSCRIBED");
-        client.wait_for_status("just-before", "SUBMITTED");
+        wait_until_settled(&mut client, "just-before");
         trade(&mut client, "at-the-next", "SELL");
         end_with(&mut client, "the-last");
         expect_all_heard(&mut client, watching);
