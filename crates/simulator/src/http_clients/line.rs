@@ -6,11 +6,8 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 use web::{PlainRequest, PlainResponse};
 
-use super::port::HttpPort;
+use super::port::{HttpPort, PortAnswer};
 use crate::schedule::{LinkFault, MILLI};
-
-/// The answer of the port to a request that has arrived.
-pub(super) type PortAnswer = oneshot::Receiver<PlainResponse>;
 
 /// What a client waits for.
 pub(crate) struct HttpTicket {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
-use web::{HttpLimits, InProcessHttp, PlainRequest, WebSettings};
+use web::{HttpLimits, InProcessHttp, PlainRequest, PlainResponse, WebSettings};
 
-use super::line::PortAnswer;
 use super::services::services;
 use crate::clock::SimulatedClock;
 use crate::network::SteppedRuntime;
@@ -14,6 +13,9 @@ use crate::network::SteppedRuntime;
 const ROUNDS_PER_STEP: usize = 4;
 /// Requests are counted by the clock of the machine, which is not simulated: the limit is never met.
 const REQUESTS_PER_SECOND: u32 = 1_000_000_000;
+
+/// The answer to a request that has arrived.
+pub(super) type PortAnswer = oneshot::Receiver<PlainResponse>;
 
 pub(crate) struct HttpPort {
     runtime: SteppedRuntime,

@@ -14,13 +14,12 @@ mod read_model_faults;
 mod replay_budget;
 mod damage;
 mod checks;
-mod step_news;
 mod beginning;
 
+use checks::step_news::StepNews;
 use replay_budget::ReplayBudget;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use step_news::StepNews;
 
 use crate::client::SeededClient;
 use crate::coverage::Coverage;

@@ -1,7 +1,8 @@
 //! When the invariants are checked: at every start, at the end of a run, and every few seconds while the platform runs.
 
+pub(super) mod step_news;
+
 use super::SimulatedRun;
-use super::step_news::StepNews;
 use crate::invariants::books::{JournalBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::ledgers::read_ledgers;
@@ -10,6 +11,7 @@ use crate::invariants::venue_books::VenueBooks;
 use crate::invariants::{Evidence, same_running_state};
 use crate::platform::Platform;
 use crate::schedule::SECOND;
+use step_news::StepNews;
 
 /// A platform that runs is checked so often.
 const CHECK_EVERY: i64 = 10 * SECOND;
